@@ -1,0 +1,12 @@
+"""Four tabletop ice-cream games as reinforcement-learning environments."""
+
+from ice_envs.engine.batch import Batch
+from ice_envs.errors import IceError, IllegalAction
+from ice_envs.games import NAMES, find_game
+
+__all__ = ["Batch", "IceError", "IllegalAction", "find_game", "games"]
+
+
+def games() -> tuple[str, ...]:
+    """Return the names of the games."""
+    return NAMES

@@ -1,0 +1,1 @@
+"""What the games share: the contract, compilation, chance, the observation layout and batch stepping."""

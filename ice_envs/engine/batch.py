@@ -1,0 +1,131 @@
+"""Many games at once: what training and evaluation use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ice_envs.engine import loops
+from ice_envs.engine.game import Game, States
+from ice_envs.engine.generator import game_seeds
+from ice_envs.errors import IceError, IllegalAction, choose, whole_number
+from ice_envs.games import find_game
+
+
+class Batch:
+    """`num_games` games of one kind, stepped together; games that end begin anew at once.
+
+    Args:
+        game: a name from `ice_envs.games()`, or a Game.
+        num_games: number of games N.
+        seed: the batch's seed; game i starts as `generator.game_seeds` says.
+        num_players: one table size, or several, dealt out in turn: game i has size `num_players[i % len]`.
+        num_threads: slices of the batch are stepped side by side; results do not depend on it.
+        reward: `"win"` (zero-sum utility of the win share, at the end), `"score"` (points as they are scored) or
+            `"margin"` (points minus the mean of the others').
+        options: the game's rule options.
+
+    Attributes:
+        states: the games' records (N,), yours to read, copy and overwrite.
+        last_scores, last_shares: points and win shares (N, seats) float32 of each game that ended last at its place.
+        truncated: (N,) bool, the games that the last step ended by the limit on their length.
+
+    Seats past a game's table size get zeros. Raises IceError for bad arguments.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        num_games: int,
+        seed: int | np.random.SeedSequence | None = 0,
+        num_players: int | Sequence[int] | None = None,
+        num_threads: int = 1,
+        reward: str = "win",
+        **options: Any,
+    ) -> None:
+        self.game = find_game(game)
+        self.num_games = whole_number("num_games", num_games, 1, 1 << 24)
+        self.num_threads = whole_number("num_threads", num_threads, 1, 1024)
+        self.reward = choose("reward", reward, loops.REWARDS)
+        sizes = [num_players] if isinstance(num_players, int) else list(num_players or self.game.table_sizes[-1:])
+        self._table_sizes = [sizes[i % len(sizes)] for i in range(self.num_games)]
+        self._options = options
+        self._slices = [
+            slice(start, stop)
+            for start, stop in zip(*(lambda edges: (edges[:-1], edges[1:]))(self._edges()))
+            if stop > start
+        ]
+        self._pool = ThreadPoolExecutor(self.num_threads) if len(self._slices) > 1 else None
+        seats, actions, length = max(sizes), self.game.num_actions, self.game.layout.size
+        self._observation = np.zeros((self.num_games, length), np.uint8)
+        self._mask = np.zeros((self.num_games, actions), np.int8)
+        self._seat = np.zeros(self.num_games, np.int64)
+        self._reward = np.zeros((self.num_games, seats), np.float32)
+        self._done = np.zeros(self.num_games, np.bool_)
+        self.truncated = np.zeros(self.num_games, np.bool_)
+        self.last_scores = np.zeros((self.num_games, seats), np.float32)
+        self.last_shares = np.zeros((self.num_games, seats), np.float32)
+        self.states: States = np.recarray(0, self.game.dtype)
+        self.reset(seed)
+
+    def _edges(self) -> list[int]:
+        return [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
+
+    def reset(self, seed: int | np.random.SeedSequence | None = None) -> None:
+        """Begin all games anew from `seed` (None: entropy from the system)."""
+        seeds = game_seeds(seed, self.num_games)
+        self.states = loops.new_states(self.game, self._table_sizes, self._options, seeds)
+
+    def observe(self) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.int64]]:
+        """Return observation (N, L) uint8, mask of legal actions (N, A) int8 and the seat to move (N,).
+
+        The arrays are the batch's own: the next call overwrites them.
+        """
+        self._run(loops.observe_games, self.states, self._observation, self._mask, self._seat)
+        return self._observation, self._mask, self._seat
+
+    def step(self, actions: Any) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Play one action in each game; return reward (N, seats) float32 and done (N,) bool.
+
+        Every seat's reward of this step is in the row. Raises IllegalAction, and steps no game, if one is illegal.
+        The arrays are the batch's own: the next call overwrites them.
+        """
+        chosen = self._checked(actions)
+        self._run(
+            self._step_slice,
+            self.states,
+            chosen,
+            self._reward,
+            self._done,
+            self.truncated,
+            self.last_scores,
+            self.last_shares,
+        )
+        return self._reward, self._done
+
+    def _step_slice(self, states: States, actions: Any, *out: Any) -> None:
+        loops.step_games(states, actions, loops.REWARDS.index(self.reward), *out)
+
+    def _checked(self, actions: Any) -> NDArray[np.int64]:
+        chosen = np.asarray(actions)
+        if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
+            raise IceError(
+                f"actions must be {self.num_games} whole numbers, one for each game, not {chosen.dtype} of shape {chosen.shape}"
+            )
+        chosen = chosen.astype(np.int64, copy=False)
+        scratch = np.zeros(self.game.num_actions, np.int8)
+        wrong = loops.first_illegal(self.states, chosen, scratch)
+        if wrong >= 0:
+            raise IllegalAction(f"game {wrong}: {loops.why_illegal(self.game, self.states[wrong : wrong + 1], chosen[wrong])}")
+        return chosen
+
+    def _run(self, function: Callable[..., None], *arrays: NDArray[Any]) -> None:
+        if self._pool is None:
+            function(*arrays)
+            return
+        for job in [self._pool.submit(function, *(array[part] for array in arrays)) for part in self._slices]:
+            job.result()

@@ -1,0 +1,223 @@
+"""The game contract: what a game declares once, and the generic functions every face calls.
+
+A game is a NumPy record and a handful of compiled functions over one such record. The generic functions below
+dispatch by the record's type when they are compiled, so a loop over them costs nothing and stays in the disk cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from ice_envs.engine.layout import Layout
+from ice_envs.errors import IceError, nearest
+
+States = NDArray[Any]
+"""An array of game records (np.recarray of the game's dtype)."""
+
+HEADER: list[tuple[Any, ...]] = [
+    ("rng", "u8"),
+    ("decisions", "i4"),
+    ("num_players", "i1"),
+    ("to_move", "i1"),
+    ("over", "u1"),
+    ("truncated", "u1"),
+]
+"""The fields every game's record begins with; all that generic code may read or write."""
+
+
+def record_dtype(game_fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Return the dtype of a game's record: the common header, then the game's own fields."""
+    return np.dtype((np.record, np.dtype(HEADER + game_fields, align=True)))
+
+
+class Rules(NamedTuple):
+    """A game's compiled functions, each over one record."""
+
+    start: Callable[[Any], None]
+    """start(state): begin a new game; options and generator are in the record."""
+    legal: Callable[[Any, Any], None]
+    """legal(state, mask): write 1 for each legal action of the seat to move, 0 elsewhere; all 0 when over."""
+    apply: Callable[[Any, int], None]
+    """apply(state, action): play a legal action of the seat to move, and all that follows without a decision."""
+    observe: Callable[[Any, int, Any], None]
+    """observe(state, seat, out): write the seat's observation into `out`, which arrives all zero."""
+    score: Callable[[Any, Any], None]
+    """score(state, out): write each seat's points so far."""
+    win_share: Callable[[Any, Any], None]
+    """win_share(state, out): write 1/k for each of the k seats that are ahead (or have won), 0 for the others."""
+    determinize: Callable[[Any, int, Any], None]
+    """determinize(state, seat, seed): reseed the record and redraw all that the seat cannot know."""
+    greedy: Callable[[Any], int]
+    """greedy(state): the heuristic baseline's action, from what the seat to move knows."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """All there is to know of a game, declared once. `rules` is reached through the generic functions."""
+
+    name: str
+    version: int
+    title: str
+    title_ja: str
+    table_sizes: tuple[int, ...]
+    options_type: type
+    dtype: np.dtype[Any]
+    layout: Layout
+    labels: tuple[str, ...]
+    labels_ja: tuple[str, ...]
+    rules: Rules
+    configure: Callable[[Any, int, Any], None]
+    """configure(state, num_players, options): write validated options into a record."""
+    to_view: Callable[[Any, int], dict[str, Any]]
+    """to_view(state, seat): what the seat knows, as plain JSON data."""
+    from_view: Callable[[Mapping[str, Any]], Any]
+    """from_view(view): a full record that agrees with the view (hidden parts drawn at random)."""
+    to_text: Callable[[Any, int | None], str]
+    """to_text(state, seat): the table as text, seen by one seat (None: everything open)."""
+    score_range: Callable[[int, Any], tuple[int, int]]
+    """score_range(num_players, options): the lowest and highest total a seat can have at the end."""
+    longest_game: Callable[[int, Any], int]
+    """longest_game(num_players, options): the most decisions a game can take."""
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions, one index set for all table sizes and phases."""
+        return len(self.labels)
+
+    @property
+    def env_id(self) -> str:
+        """The id in PettingZoo's registry, such as `ice_envs/dokitto-v0`."""
+        return f"ice_envs/{self.name}-v{self.version}"
+
+    @property
+    def labels_hash(self) -> str:
+        """A digest of the action labels in order."""
+        return hashlib.sha256(json.dumps(self.labels).encode()).hexdigest()[:16]
+
+    def check_table(self, num_players: int) -> int:
+        """Return `num_players` if the game has that table size; raise IceError otherwise."""
+        if num_players not in self.table_sizes or isinstance(num_players, bool):
+            low, high = self.table_sizes[0], self.table_sizes[-1]
+            raise IceError(f"{self.name} is played by {low} to {high} seats, not {num_players!r}")
+        return int(num_players)
+
+    def make_options(self, options: Mapping[str, Any]) -> Any:
+        """Return the validated options dataclass; raise IceError for an unknown name or a bad value."""
+        names = [field.name for field in fields(self.options_type)]
+        for name in options:
+            if name not in names:
+                raise IceError(f"{self.name} has no option {name!r}{nearest(name, names)}")
+        return self.options_type(**options)
+
+    def default_options(self) -> dict[str, Any]:
+        """Return the options of the game as it comes in the box."""
+        return asdict(self.options_type())
+
+
+_RULES: dict[np.dtype[Any], Rules] = {}
+_RULES_OF_TYPE: dict[Any, Rules] = {}
+
+
+def register_rules(game: Game) -> Game:
+    """Make the generic functions work on this game's records; return the game."""
+    _RULES[game.dtype] = game.rules
+    _RULES_OF_TYPE[numba.from_dtype(game.dtype)] = game.rules
+    return game
+
+
+def start(state: Any) -> None:
+    """Begin a new game in this record."""
+    _RULES[state.dtype].start(state)
+
+
+def legal(state: Any, mask: Any) -> None:
+    """Write the legal actions of the seat to move into `mask` (num_actions,) int8; all zero when the game is over."""
+    _RULES[state.dtype].legal(state, mask)
+
+
+def apply(state: Any, action: int) -> None:
+    """Play an action, which must be legal: nothing is checked here."""
+    _RULES[state.dtype].apply(state, action)
+
+
+def observe(state: Any, seat: int, out: Any) -> None:
+    """Write what `seat` observes into `out` (layout.size,) uint8, which must be all zero."""
+    _RULES[state.dtype].observe(state, seat, out)
+
+
+def score(state: Any, out: Any) -> None:
+    """Write each seat's points so far into `out` (num_players or more,)."""
+    _RULES[state.dtype].score(state, out)
+
+
+def win_share(state: Any, out: Any) -> None:
+    """Write 1/k for each of the k leading seats and 0 for the others into `out` (num_players or more,)."""
+    _RULES[state.dtype].win_share(state, out)
+
+
+def determinize(state: Any, seat: int, seed: Any) -> None:
+    """Reseed the record with `seed` (uint64) and redraw everything that `seat` cannot know."""
+    _RULES[state.dtype].determinize(state, seat, seed)
+
+
+def greedy(state: Any) -> int:
+    """Return the heuristic baseline's action for the seat to move."""
+    return _RULES[state.dtype].greedy(state)
+
+
+# Numba looks an overload's parameter names up by name, hence one function for each number of parameters.
+@overload(start, strict=False)  # lambdas carry no annotations
+def _start(state: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].start
+    return lambda state: rule(state)
+
+
+@overload(legal, strict=False)  # lambdas carry no annotations
+def _legal(state: Any, mask: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].legal
+    return lambda state, mask: rule(state, mask)
+
+
+@overload(apply, strict=False)  # lambdas carry no annotations
+def _apply(state: Any, action: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].apply
+    return lambda state, action: rule(state, action)
+
+
+@overload(observe, strict=False)  # lambdas carry no annotations
+def _observe(state: Any, seat: Any, out: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].observe
+    return lambda state, seat, out: rule(state, seat, out)
+
+
+@overload(score, strict=False)  # lambdas carry no annotations
+def _score(state: Any, out: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].score
+    return lambda state, out: rule(state, out)
+
+
+@overload(win_share, strict=False)  # lambdas carry no annotations
+def _win_share(state: Any, out: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].win_share
+    return lambda state, out: rule(state, out)
+
+
+@overload(determinize, strict=False)  # lambdas carry no annotations
+def _determinize(state: Any, seat: Any, seed: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].determinize
+    return lambda state, seat, seed: rule(state, seat, seed)
+
+
+@overload(greedy, strict=False)  # lambdas carry no annotations
+def _greedy(state: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].greedy
+    return lambda state: rule(state)

@@ -1,0 +1,75 @@
+"""Compilation: every compiled function of the package is made here, so one place owns the disk cache.
+
+Numba's own disk cache watches only the file of the outermost function: after an edit of a game's rules a cached
+generic stepper would go on playing the old rules. Our cache directory is therefore named by a digest of all of the
+package's sources. `NUMBA_CACHE_DIR` is respected, `NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import numba
+import numpy as np
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba fills its config at run time
+    np.seterr(over="ignore")  # the generator wraps around on purpose; plain NumPy scalars would warn
+
+
+def source_digest() -> str:
+    """Return a digest of all Python sources of this package (16 hex digits)."""
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for source in sorted(package.rglob("*.py")):
+        digest.update(str(source.relative_to(package)).encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_home() -> Path:
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(chosen)
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir()))
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _usable(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
+def cache_directory() -> Path:
+    """Return the directory in which this version of the package keeps its compiled code."""
+    name = f"ice_envs-{source_digest()}"
+    directory = _cache_home() / "ice_envs" / name
+    return directory if _usable(directory) else Path(tempfile.gettempdir()) / name
+
+
+_CACHE_DIRECTORY = str(cache_directory())
+
+
+def is_cold() -> bool:
+    """Return whether nothing has been compiled into the cache yet (the first use then takes some seconds)."""
+    return not any(Path(_CACHE_DIRECTORY).glob("**/*.nbc"))
+
+
+def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile `function` at its first call, without the GIL, cached on disk under the digest of our sources."""
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]  # numba fills its config at run time
+    numba.config.CACHE_DIR = _CACHE_DIRECTORY  # type: ignore[attr-defined]  # for this function only
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]

@@ -1,0 +1,150 @@
+"""Compiled loops over arrays of games. A slice of the arrays is a slice of the games: threads share nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ice_envs.engine.game import Game, States, apply, greedy, legal, observe, score, start, win_share
+from ice_envs.engine.generator import random_for_row
+from ice_envs.engine.jit import compiled
+
+MAX_SEATS = 8
+REWARDS = ("win", "score", "margin")
+"""Names of the rewards, in the order of the codes that the compiled loops take."""
+
+
+@compiled
+def start_games(states: Any) -> None:
+    """Begin a new game in each record."""
+    for i in range(len(states)):
+        start(states[i])
+
+
+@compiled
+def legal_games(states: Any, mask: Any) -> None:
+    """Write each game's mask of legal actions: (N, A) int8."""
+    for i in range(len(states)):
+        legal(states[i], mask[i])
+
+
+@compiled
+def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
+    """Write observation (N, L) uint8 and mask (N, A) int8 of the seat to move, and which seat that is (N,)."""
+    for i in range(len(states)):
+        observation[i, :] = 0
+        observe(states[i], states[i].to_move, observation[i])
+        legal(states[i], mask[i])
+        seat[i] = states[i].to_move
+
+
+@compiled
+def first_illegal(states: Any, actions: Any, scratch: Any) -> int:
+    """Return the index of the first game whose action its mask forbids, or −1. `scratch` is (A,) int8."""
+    for i in range(len(states)):
+        action = actions[i]
+        if action < 0 or action >= len(scratch):
+            return i
+        legal(states[i], scratch)
+        if scratch[action] == 0:
+            return i
+    return -1
+
+
+@compiled
+def utility(num_players: int, share: float) -> float:
+    """Return the zero-sum utility of a win share: 1 for winning alone, 0 for the fair share."""
+    return (num_players * share - 1.0) / (num_players - 1.0)
+
+
+@compiled
+def write_reward(kind: int, num_players: int, gained: Any, shares: Any, over: bool, reward: Any) -> None:
+    """Write one reward a seat: kind 0 win, 1 score (points gained), 2 margin (points minus the mean of the others')."""
+    total = 0.0
+    for seat in range(num_players):
+        total += gained[seat]
+    for seat in range(num_players):
+        if kind == 0:
+            reward[seat] = utility(num_players, shares[seat]) if over else 0.0
+        elif kind == 1:
+            reward[seat] = gained[seat]
+        else:
+            reward[seat] = gained[seat] - (total - gained[seat]) / (num_players - 1)
+
+
+@compiled
+def step_games(states: Any, actions: Any, kind: int, reward: Any, done: Any, truncated: Any, scores: Any, shares: Any) -> None:
+    """Play one action in each game and restart those that end.
+
+    `reward` (N, seats) and `done`, `truncated` (N,) are of this step; `scores` and `shares` (N, seats) are written
+    only where a game ends, so the last ones stay readable.
+    """
+    before, gained = np.zeros(MAX_SEATS), np.zeros(MAX_SEATS)
+    for i in range(len(states)):
+        state = states[i]
+        num_players = state.num_players
+        if kind != 0:
+            score(state, before)
+        apply(state, actions[i])
+        over = state.over != 0
+        done[i] = over
+        truncated[i] = state.truncated
+        reward[i, :] = 0
+        if over:
+            score(state, scores[i])
+            win_share(state, shares[i])
+        if kind != 0:
+            score(state, gained)
+            for seat in range(num_players):
+                gained[seat] -= before[seat]
+        if over or kind != 0:
+            write_reward(kind, num_players, gained, shares[i], over, reward[i])
+        if over:
+            start(state)
+
+
+@compiled
+def random_actions(mask: Any, seed: Any, actions: Any) -> None:
+    """Choose uniformly among the legal actions of each row of `mask`; each row's draw depends on seed and row only."""
+    for i in range(len(mask)):
+        count = 0
+        for action in range(mask.shape[1]):
+            count += mask[i, action]
+        left = random_for_row(seed, i, count)
+        action = 0
+        while left > 0 or mask[i, action] == 0:
+            left -= mask[i, action]
+            action += 1
+        actions[i] = action
+
+
+@compiled
+def greedy_actions(states: Any, actions: Any) -> None:
+    """Choose the heuristic baseline's action in each game."""
+    for i in range(len(states)):
+        actions[i] = greedy(states[i])
+
+
+def new_states(game: Game, table_sizes: Iterable[int], options: Mapping[str, Any], seeds: NDArray[np.uint64]) -> States:
+    """Return started games, one for each table size and generator state (see `generator.game_seeds`)."""
+    sizes = [game.check_table(size) for size in table_sizes]
+    states = np.zeros(len(sizes), game.dtype).view(np.recarray)
+    valid = game.make_options(options)
+    for i, size in enumerate(sizes):
+        states[i].rng = seeds[i]
+        states[i].num_players = size
+        game.configure(states[i], size, valid)
+    start_games(states)
+    return states
+
+
+def why_illegal(game: Game, states: States, action: int) -> str:
+    """Return a sentence that names an illegal action and the legal ones of the game `states[0]`."""
+    mask = np.zeros((1, game.num_actions), np.int8)
+    legal_games(states, mask)
+    allowed = ", ".join(f"{game.labels[i]} ({i})" for i in np.flatnonzero(mask[0]))
+    name = f"{game.labels[action]!r} ({action})" if 0 <= action < game.num_actions else f"action {action}"
+    return f"{name} is illegal for player_{states[0].to_move}; legal: {allowed or 'nothing, the game is over'}"

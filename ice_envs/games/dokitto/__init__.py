@@ -1,0 +1,44 @@
+"""Dokitto! Ice: a trick-taking game in which high or low wins and the fourth tile busts. 2 to 5 seats."""
+
+from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.games.dokitto import rules
+from ice_envs.games.dokitto.determinize import determinize
+from ice_envs.games.dokitto.greedy import greedy
+from ice_envs.games.dokitto.observation import LAYOUT, observe
+from ice_envs.games.dokitto.text import to_text
+from ice_envs.games.dokitto.view import from_view, to_view
+
+FLAVORS_JA = ("いちご", "チョコ", "抹茶", "ぶどう", "バニラ")
+
+GAME = register_rules(
+    Game(
+        name="dokitto",
+        version=0,
+        title="Dokitto! Ice",
+        title_ja="ドキッと！アイス",
+        table_sizes=(2, 3, 4, 5),
+        options_type=rules.DokittoOptions,
+        dtype=rules.DTYPE,
+        layout=LAYOUT,
+        labels=tuple(f"play {flavor} {number}" for flavor in rules.FLAVORS for number in range(1, 14))
+        + tuple(f"take a {flavor} tile" for flavor in rules.FLAVORS),
+        labels_ja=tuple(f"{flavor}の{number}を出す" for flavor in FLAVORS_JA for number in range(1, 14))
+        + tuple(f"{flavor}のアイスを取る" for flavor in FLAVORS_JA),
+        rules=Rules(
+            start=rules.start,
+            legal=rules.legal,
+            apply=rules.apply,
+            observe=observe,
+            score=rules.score,
+            win_share=rules.win_share,
+            determinize=determinize,
+            greedy=greedy,
+        ),
+        configure=rules.configure,
+        to_view=to_view,
+        from_view=from_view,
+        to_text=to_text,
+        score_range=rules.score_range,
+        longest_game=rules.longest_game,
+    )
+)

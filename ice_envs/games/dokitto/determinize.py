@@ -1,0 +1,117 @@
+"""A random full state of Dokitto! Ice that agrees with what one seat knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ice_envs.engine.generator import random_below
+from ice_envs.engine.jit import compiled
+from ice_envs.games.dokitto.observation import unseen_numbers
+from ice_envs.games.dokitto.rules import (
+    NUM_CARDS,
+    NUM_FLAVORS,
+    NUM_NUMBERS,
+    TILES_PER_FLAVOR,
+    count_bits,
+    place_stars,
+)
+
+_MIXING_PASSES = 2
+
+
+@compiled
+def determinize(state: Any, seat: int, seed: Any) -> None:
+    """Reseed the record and redraw the other hands and the stars, agreeing with shown voids and found toppings.
+
+    Without shown voids every deal is equally likely. With them, a random deal is mended by random exchanges that
+    never add a conflict: a symmetric walk, so close to uniform over the deals that agree.
+    """
+    state.rng = seed
+    redraw_stars(state)
+    holders = np.full(NUM_CARDS, state.num_players, np.int8)  # num_players: the cards set aside
+    unseen = gather_unseen(state, seat)
+    place = 0
+    for other in range(state.num_players):
+        if other != seat:
+            for _ in range(hand_count(state, other)):
+                holders[place] = other
+                place += 1
+    for place in range(unseen):
+        exchange(state, place, place + random_below(state, unseen - place))
+    respect_voids(state, holders, unseen)
+    for other in range(state.num_players):
+        if other != seat:
+            state.hands[other, :] = 0
+    for place in range(unseen):
+        if holders[place] < state.num_players:
+            card = state.deck[place]
+            state.hands[holders[place], card // NUM_NUMBERS] |= 1 << (card % NUM_NUMBERS)
+
+
+@compiled
+def redraw_stars(state: Any) -> None:
+    """Hide a flavor's stars anew; once its topping is gone, further stars mean nothing."""
+    for flavor in range(state.num_flavors):
+        state.stars[flavor] = 0
+        if (state.toppings >> flavor) & 1:
+            place_stars(state, flavor, TILES_PER_FLAVOR - state.tiles[flavor], state.stars_per_flavor)
+
+
+@compiled
+def gather_unseen(state: Any, seat: int) -> int:
+    """Put the cards that the seat has not seen at the front of the deck, in order; return how many."""
+    count = 0
+    for flavor in range(state.num_flavors):
+        numbers = unseen_numbers(state, seat, flavor)
+        for place in range(NUM_NUMBERS):
+            if (numbers >> place) & 1:
+                state.deck[count] = flavor * NUM_NUMBERS + place
+                count += 1
+    return count
+
+
+@compiled
+def hand_count(state: Any, seat: int) -> int:
+    """Return the number of cards in a seat's hand, which everybody can count."""
+    count = 0
+    for flavor in range(NUM_FLAVORS):
+        count += count_bits(state.hands[seat, flavor])
+    return count
+
+
+@compiled
+def exchange(state: Any, place: int, other: int) -> None:
+    """Swap two cards of the deck."""
+    card = state.deck[place]
+    state.deck[place] = state.deck[other]
+    state.deck[other] = card
+
+
+@compiled
+def conflicts(state: Any, holder: int, card: int) -> int:
+    """Return 1 if the holder has shown that it does not hold the card's flavor."""
+    if holder == state.num_players:
+        return 0
+    return (state.voids[holder] >> (card // NUM_NUMBERS)) & 1
+
+
+@compiled
+def respect_voids(state: Any, holders: Any, unseen: int) -> None:
+    """Exchange cards at random until no holder has a flavor it has shown not to have."""
+    if not state.voids[: state.num_players].any():
+        return
+    remaining, passes = 1, 0
+    while remaining or passes < _MIXING_PASSES:
+        remaining = 0
+        passes += 1
+        for place in range(unseen):
+            other = random_below(state, unseen)
+            here, there = state.deck[place], state.deck[other]
+            before = conflicts(state, holders[place], here) + conflicts(state, holders[other], there)
+            after = conflicts(state, holders[place], there) + conflicts(state, holders[other], here)
+            if after <= before:
+                exchange(state, place, other)
+        for place in range(unseen):
+            remaining += conflicts(state, holders[place], state.deck[place])

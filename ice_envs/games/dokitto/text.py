@@ -1,0 +1,2 @@
+def to_text(state, seat):
+    return ""

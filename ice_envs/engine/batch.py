@@ -69,7 +69,7 @@ class Batch:
         self.truncated = np.zeros(self.num_games, np.bool_)
         self.last_scores = np.zeros((self.num_games, seats), np.float32)
         self.last_shares = np.zeros((self.num_games, seats), np.float32)
-        self.states: States = np.recarray(0, self.game.dtype)
+        self.states: States = np.zeros(0, self.game.dtype)
         self.reset(seed)
 
     def _edges(self) -> list[int]:
@@ -117,8 +117,7 @@ class Batch:
                 f"actions must be {self.num_games} whole numbers, one for each game, not {chosen.dtype} of shape {chosen.shape}"
             )
         chosen = chosen.astype(np.int64, copy=False)
-        scratch = np.zeros(self.game.num_actions, np.int8)
-        wrong = loops.first_illegal(self.states, chosen, scratch)
+        wrong = loops.first_illegal(self.states, chosen, self.game.num_actions)
         if wrong >= 0:
             raise IllegalAction(f"game {wrong}: {loops.why_illegal(self.game, self.states[wrong : wrong + 1], chosen[wrong])}")
         return chosen

@@ -21,7 +21,7 @@ from ice_envs.engine.layout import Layout
 from ice_envs.errors import IceError, nearest
 
 States = NDArray[Any]
-"""An array of game records (np.recarray of the game's dtype)."""
+"""An array of game records, of the game's dtype; `states[i].to_move` reads a field, `states["to_move"]` a column."""
 
 HEADER: list[tuple[Any, ...]] = [
     ("rng", "u8"),
@@ -46,6 +46,8 @@ class Rules(NamedTuple):
     """start(state): begin a new game; options and generator are in the record."""
     legal: Callable[[Any, Any], None]
     """legal(state, mask): write 1 for each legal action of the seat to move, 0 elsewhere; all 0 when over."""
+    is_legal: Callable[[Any, int], bool]
+    """is_legal(state, action): whether the mask allows an action of the game's range, without writing a mask."""
     apply: Callable[[Any, int], None]
     """apply(state, action): play a legal action of the seat to move, and all that follows without a decision."""
     observe: Callable[[Any, int, Any], None]
@@ -144,6 +146,11 @@ def legal(state: Any, mask: Any) -> None:
     _RULES[state.dtype].legal(state, mask)
 
 
+def is_legal(state: Any, action: int) -> bool:
+    """Return whether the mask allows `action`, which must be from 0 to num_actions − 1."""
+    return _RULES[state.dtype].is_legal(state, action)
+
+
 def apply(state: Any, action: int) -> None:
     """Play an action, which must be legal: nothing is checked here."""
     _RULES[state.dtype].apply(state, action)
@@ -185,6 +192,12 @@ def _start(state: Any) -> Any:
 def _legal(state: Any, mask: Any) -> Any:
     rule = _RULES_OF_TYPE[state].legal
     return lambda state, mask: rule(state, mask)
+
+
+@overload(is_legal, strict=False)  # lambdas carry no annotations
+def _is_legal(state: Any, action: Any) -> Any:
+    rule = _RULES_OF_TYPE[state].is_legal
+    return lambda state, action: rule(state, action)
 
 
 @overload(apply, strict=False)  # lambdas carry no annotations

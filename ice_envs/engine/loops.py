@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ice_envs.engine.game import Game, States, apply, greedy, legal, observe, score, start, win_share
+from ice_envs.engine.game import Game, States, apply, greedy, is_legal, legal, observe, score, start, win_share
 from ice_envs.engine.generator import random_for_row
 from ice_envs.engine.jit import compiled
 
@@ -42,14 +42,10 @@ def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
 
 
 @compiled
-def first_illegal(states: Any, actions: Any, scratch: Any) -> int:
-    """Return the index of the first game whose action its mask forbids, or −1. `scratch` is (A,) int8."""
+def first_illegal(states: Any, actions: Any, num_actions: int) -> int:
+    """Return the index of the first game whose rules forbid its action, or −1."""
     for i in range(len(states)):
-        action = actions[i]
-        if action < 0 or action >= len(scratch):
-            return i
-        legal(states[i], scratch)
-        if scratch[action] == 0:
+        if not (0 <= actions[i] < num_actions and is_legal(states[i], actions[i])):
             return i
     return -1
 
@@ -131,7 +127,7 @@ def greedy_actions(states: Any, actions: Any) -> None:
 def new_states(game: Game, table_sizes: Iterable[int], options: Mapping[str, Any], seeds: NDArray[np.uint64]) -> States:
     """Return started games, one for each table size and generator state (see `generator.game_seeds`)."""
     sizes = [game.check_table(size) for size in table_sizes]
-    states = np.zeros(len(sizes), game.dtype).view(np.recarray)
+    states = np.zeros(len(sizes), game.dtype)
     valid = game.make_options(options)
     for i, size in enumerate(sizes):
         states[i].rng = seeds[i]

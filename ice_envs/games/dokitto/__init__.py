@@ -27,6 +27,7 @@ GAME = register_rules(
         rules=Rules(
             start=rules.start,
             legal=rules.legal,
+            is_legal=rules.is_legal,
             apply=rules.apply,
             observe=observe,
             score=rules.score,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine.generator import random_below
+from ice_envs.engine.bits import count_bits
 from ice_envs.engine.jit import compiled
 from ice_envs.games.dokitto.observation import unseen_numbers
 from ice_envs.games.dokitto.rules import (
@@ -14,7 +15,6 @@ from ice_envs.games.dokitto.rules import (
     NUM_FLAVORS,
     NUM_NUMBERS,
     TILES_PER_FLAVOR,
-    count_bits,
     place_stars,
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
@@ -69,7 +70,7 @@ DTYPE = record_dtype(
         ("hand_size", "i1"),
         # the round
         ("phase", "i1"),
-        ("round", "i2"),
+        ("round_number", "i2"),
         ("first_leader", "i1"),
         ("hands", "u2", (MAX_PLAYERS, NUM_FLAVORS)),
         ("played", "u2", (NUM_FLAVORS,)),  # cards played this round
@@ -111,28 +112,12 @@ def configure(state: Any, num_players: int, options: DokittoOptions) -> None:
 
 
 @compiled
-def count_bits(bits: int) -> int:
-    """Return the number of set bits of a small non-negative whole number."""
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
-
-
-@compiled
-def lowest_bit(bits: int) -> int:
-    """Return the place of the lowest set bit of a positive whole number."""
-    return count_bits((bits & -bits) - 1)
-
-
-@compiled
 def start(state: Any) -> None:
     """Begin a game: nobody has points, chance names the first leader."""
     state.decisions = 0
     state.over = 0
     state.truncated = 0
-    state.round = 0
+    state.round_number = 0
     state.totals[:] = 0
     state.first_leader = random_below(state, state.num_players)
     deal(state)
@@ -141,7 +126,7 @@ def start(state: Any) -> None:
 @compiled
 def deal(state: Any) -> None:
     """Set up a round (rulebook: Preparation of the Game); `first_leader` is set by the caller."""
-    state.round += 1
+    state.round_number += 1
     deal_hands(state)
     for flavor in range(NUM_FLAVORS):
         state.tiles[flavor] = TILES_PER_FLAVOR if flavor < state.num_flavors else 0
@@ -220,13 +205,23 @@ def legal(state: Any, mask: Any) -> None:
             mask[NUM_CARDS + flavor] = (state.tile_choices >> flavor) & 1
         return
     seat = state.to_move
-    first, last = 0, state.num_flavors
-    if must_follow(state, seat):
-        first, last = state.led, state.led + 1
-    for flavor in range(first, last):
-        hand = state.hands[seat, flavor]
+    follow = must_follow(state, seat)
+    for flavor in range(NUM_FLAVORS):
+        hand = 0 if follow and flavor != state.led else state.hands[seat, flavor]
         for place in range(NUM_NUMBERS):
             mask[flavor * NUM_NUMBERS + place] = (hand >> place) & 1
+
+
+@compiled
+def is_legal(state: Any, action: int) -> bool:
+    """Return whether `legal` allows this action (0 to NUM_ACTIONS − 1), without writing a mask."""
+    if state.over:
+        return False
+    if action >= NUM_CARDS:
+        return (state.tile_choices >> (action - NUM_CARDS)) & 1 != 0
+    flavor = action // NUM_NUMBERS
+    held = (state.hands[state.to_move, flavor] >> (action % NUM_NUMBERS)) & 1
+    return state.phase == PLAY and held != 0 and (flavor == state.led or not must_follow(state, state.to_move))
 
 
 @compiled
@@ -340,7 +335,7 @@ def end_round(state: Any, winner: int, buster: int) -> None:
         best = max(best, state.totals[seat])
     if best >= state.target_score:
         state.over = 1
-    elif state.round == state.max_rounds:
+    elif state.round_number == state.max_rounds:
         state.over = 1
         state.truncated = 1
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,8 @@ class Batch:
         sizes = [num_players] if isinstance(num_players, int) else list(num_players or self.game.table_sizes[-1:])
         self._table_sizes = [sizes[i % len(sizes)] for i in range(self.num_games)]
         self._options = options
-        self._slices = [
-            slice(start, stop)
-            for start, stop in zip(*(lambda edges: (edges[:-1], edges[1:]))(self._edges()))
-            if stop > start
-        ]
+        edges = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
+        self._slices = [slice(first, stop) for first, stop in pairwise(edges) if first < stop]
         self._pool = ThreadPoolExecutor(self.num_threads) if len(self._slices) > 1 else None
         seats, actions, length = max(sizes), self.game.num_actions, self.game.layout.size
         self._observation = np.zeros((self.num_games, length), np.uint8)
@@ -71,9 +69,6 @@ class Batch:
         self.last_shares = np.zeros((self.num_games, seats), np.float32)
         self.states: States = np.zeros(0, self.game.dtype)
         self.reset(seed)
-
-    def _edges(self) -> list[int]:
-        return [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
 
     def reset(self, seed: int | np.random.SeedSequence | None = None) -> None:
         """Begin all games anew from `seed` (None: entropy from the system)."""
@@ -119,7 +114,9 @@ class Batch:
         chosen = chosen.astype(np.int64, copy=False)
         wrong = loops.first_illegal(self.states, chosen, self.game.num_actions)
         if wrong >= 0:
-            raise IllegalAction(f"game {wrong}: {loops.why_illegal(self.game, self.states[wrong : wrong + 1], chosen[wrong])}")
+            raise IllegalAction(
+                f"game {wrong}: {loops.why_illegal(self.game, self.states[wrong : wrong + 1], chosen[wrong])}"
+            )
         return chosen
 
     def _run(self, function: Callable[..., None], *arrays: NDArray[Any]) -> None:

@@ -26,7 +26,7 @@ def game_seeds(seed: int | np.random.SeedSequence | None, count: int) -> NDArray
     games of a shorter one. Runs with neighboring seeds share no game. `None` takes entropy from the system.
     """
     sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return sequence.generate_state(count, np.uint64)
+    return np.asarray(sequence.generate_state(count, np.uint64), np.uint64)
 
 
 @compiled

@@ -74,9 +74,7 @@ class Layout:
     def as_json(self) -> list[dict[str, Any]]:
         """Return the slices as plain data, as agent manifests carry them."""
         names = ("name", "start", "stop", "shape", "low", "high", "meaning")
-        return [
-            {name: list(part.shape) if name == "shape" else getattr(part, name) for name in names} for part in self
-        ]
+        return [{name: list(part.shape) if name == "shape" else getattr(part, name) for name in names} for part in self]
 
     def hash(self) -> str:
         """Return a digest of names, places and bounds: two layouts with one hash mean the same by every cell."""

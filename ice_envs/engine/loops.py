@@ -72,7 +72,9 @@ def write_reward(kind: int, num_players: int, gained: Any, shares: Any, over: bo
 
 
 @compiled
-def step_games(states: Any, actions: Any, kind: int, reward: Any, done: Any, truncated: Any, scores: Any, shares: Any) -> None:
+def step_games(
+    states: Any, actions: Any, kind: int, reward: Any, done: Any, truncated: Any, scores: Any, shares: Any
+) -> None:
     """Play one action in each game and restart those that end.
 
     `reward` (N, seats) and `done`, `truncated` (N,) are of this step; `scores` and `shares` (N, seats) are written
@@ -105,16 +107,13 @@ def step_games(states: Any, actions: Any, kind: int, reward: Any, done: Any, tru
 @compiled
 def random_actions(mask: Any, seed: Any, actions: Any) -> None:
     """Choose uniformly among the legal actions of each row of `mask`; each row's draw depends on seed and row only."""
+    legal_here = np.empty(mask.shape[1], np.int64)
     for i in range(len(mask)):
         count = 0
         for action in range(mask.shape[1]):
+            legal_here[count] = action
             count += mask[i, action]
-        left = random_for_row(seed, i, count)
-        action = 0
-        while left > 0 or mask[i, action] == 0:
-            left -= mask[i, action]
-            action += 1
-        actions[i] = action
+        actions[i] = legal_here[random_for_row(seed, i, count)]
 
 
 @compiled

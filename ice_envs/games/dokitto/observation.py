@@ -26,7 +26,6 @@ from ice_envs.games.dokitto.rules import (
     NUM_NUMBERS,
     TAKE_TILE,
     TILES_PER_FLAVOR,
-    cone_tiles,
     must_follow,
     trick_winner,
 )
@@ -118,8 +117,7 @@ def observe(state: Any, seat: int, out: Any) -> None:
     write_cards(state, seat, out)
     write_history(state, seat, out)
     write_trick(state, seat, out)
-    for other in range(state.num_players):
-        write_seat(state, other, relative(state, other, seat), out)
+    write_seats(state, seat, out)
     write_table(state, out)
 
 
@@ -213,25 +211,35 @@ def write_trick(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
+def write_seats(state: Any, observer: int, out: Any) -> None:
+    """Write what everybody sees of each seat."""
+    voids, toppings = 0, 0  # five flavors a seat, side by side
+    for seat in range(state.num_players):
+        place = relative(state, seat, observer)
+        voids |= state.voids[seat] << (place * NUM_FLAVORS)
+        toppings |= state.cone_toppings[seat] << (place * NUM_FLAVORS)
+        write_seat(state, seat, place, out)
+    for cell in range(MAX_PLAYERS * NUM_FLAVORS):
+        out[_VOIDS + cell] = (voids >> cell) & 1
+    for cell in range(MAX_PLAYERS * NUM_FLAVORS):
+        out[_CONE_TOPPINGS + cell] = (toppings >> cell) & 1
+
+
+@compiled
 def write_seat(state: Any, seat: int, place: int, out: Any) -> None:
-    """Write what everybody sees of one seat."""
+    """Write the seat's card in the trick, its cone and its points."""
     out[_PRESENT + place] = 1
     laid = np.int64(state.trick_cards[seat] >= 0)
     card = laid * state.trick_cards[seat]
     out[_TRICK_FLAVOR + place * NUM_FLAVORS + card // NUM_NUMBERS] = laid
     out[_TRICK_NUMBER + place] = laid * (card % NUM_NUMBERS + 1)
     out[_YET_TO_PLAY + place] = 1 - laid
-    cones, voids, toppings = state.cones, state.voids[seat], state.cone_toppings[seat]
-    first = place * NUM_FLAVORS
-    tiles = 0
     for flavor in range(NUM_FLAVORS):
-        tiles += cones[seat, flavor]
-        out[_CONES + first + flavor] = cones[seat, flavor]
-        out[_VOIDS + first + flavor] = (voids >> flavor) & 1
-        out[_CONE_TOPPINGS + first + flavor] = (toppings >> flavor) & 1
+        out[_CONES + place * NUM_FLAVORS + flavor] = state.cones[seat, flavor]
+    tiles = state.cone_sizes[seat]
     for size in range(CONE_SIZE):
         out[_CONE_SIZE + place * CONE_SIZE + size] = tiles > size
-    points = tiles + count_bits(toppings)
+    points = tiles + count_bits(state.cone_toppings[seat])
     total = state.totals[seat]
     out[_ROUND_POINTS + place] = points
     out[_TOTALS + place] = total

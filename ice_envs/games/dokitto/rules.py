@@ -80,6 +80,7 @@ DTYPE = record_dtype(
         ("stars", "u1", (NUM_FLAVORS,)),  # bit j: the j-th tile to be drawn carries a star
         ("toppings", "u1"),  # bit f: the topping still lies beside its stack
         ("cones", "i1", (MAX_PLAYERS, NUM_FLAVORS)),  # tiles taken
+        ("cone_sizes", "i1", (MAX_PLAYERS,)),
         ("cone_toppings", "u1", (MAX_PLAYERS,)),
         ("played_by", "u1", (NUM_CARDS,)),  # seat + 1, or 0
         ("played_trick", "u1", (NUM_CARDS,)),  # 1-based, or 0
@@ -134,6 +135,7 @@ def deal(state: Any) -> None:
         place_stars(state, flavor, 0, state.stars_per_flavor)
     state.toppings = (1 << state.num_flavors) - 1
     state.cones[:] = 0
+    state.cone_sizes[:] = 0
     state.cone_toppings[:] = 0
     state.voids[:] = 0
     state.played[:] = 0
@@ -270,7 +272,7 @@ def trick_winner(state: Any) -> int:
 def finish_trick(state: Any) -> None:
     """The winner takes a tile, chooses one, or busts on the fourth (rulebook: How to Play, 4; End of the Round)."""
     winner = trick_winner(state)
-    if cone_tiles(state, winner) == CONE_SIZE:
+    if state.cone_sizes[winner] == CONE_SIZE:
         state.trick += 1
         end_round(state, winner, winner)
         return
@@ -281,15 +283,6 @@ def finish_trick(state: Any) -> None:
         state.phase = TAKE_TILE
     else:
         take_tile(state, lowest_bit(choices))
-
-
-@compiled
-def cone_tiles(state: Any, seat: int) -> int:
-    """Return the number of tiles on a seat's cone."""
-    count = 0
-    for flavor in range(NUM_FLAVORS):
-        count += state.cones[seat, flavor]
-    return count
 
 
 @compiled
@@ -315,6 +308,7 @@ def take_tile(state: Any, flavor: int) -> None:
     star = (state.stars[flavor] >> (TILES_PER_FLAVOR - state.tiles[flavor])) & 1
     state.tiles[flavor] -= 1
     state.cones[winner, flavor] += 1
+    state.cone_sizes[winner] += 1
     topping = (state.toppings >> flavor) & star & 1
     state.toppings ^= topping << flavor
     state.cone_toppings[winner] |= topping << flavor
@@ -331,7 +325,7 @@ def end_round(state: Any, winner: int, buster: int) -> None:
     best = 0
     for seat in range(state.num_players):
         if seat != buster:
-            state.totals[seat] += cone_tiles(state, seat) + count_bits(state.cone_toppings[seat])
+            state.totals[seat] += state.cone_sizes[seat] + count_bits(state.cone_toppings[seat])
         best = max(best, state.totals[seat])
     if best >= state.target_score:
         state.over = 1

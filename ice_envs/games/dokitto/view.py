@@ -1,4 +1,6 @@
 def to_view(state, seat):
     return {}
+
+
 def from_view(view):
     return None

@@ -33,7 +33,7 @@ def whole_number(what: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`; raise IceError otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r}")
-    number = int(value)  # type: ignore[call-overload]  # has __index__, checked above
+    number = int(value)
     if not low <= number <= high:
         raise IceError(f"{what} must be from {low} to {high}, not {number}")
     return number

@@ -8,12 +8,12 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 
-def count_bits(bits: int) -> int:
+def count_bits(bits: Any) -> int:
     """Return how many bits of a whole number from 0 to 2⁶³ − 1 are set."""
     return int(bits).bit_count()
 
 
-def lowest_bit(bits: int) -> int:
+def lowest_bit(bits: Any) -> int:
     """Return the place of the lowest set bit of a positive whole number."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
@@ -36,9 +36,9 @@ def _trailing_zeros(context: Any, bits: Any) -> Any:
 
 @overload(count_bits, strict=False, inline="always")
 def _count_bits(bits: Any) -> Any:
-    return lambda bits: _population(bits)
+    return lambda bits: _population(bits)  # type: ignore[call-arg]  # numba passes the context
 
 
 @overload(lowest_bit, strict=False, inline="always")
 def _lowest_bit(bits: Any) -> Any:
-    return lambda bits: _trailing_zeros(bits)
+    return lambda bits: _trailing_zeros(bits)  # type: ignore[call-arg]  # numba passes the context

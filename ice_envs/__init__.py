@@ -2,9 +2,12 @@
 
 from ice_envs.engine.batch import Batch
 from ice_envs.errors import IceError, IllegalAction
+from ice_envs.faces.registration import register
 from ice_envs.games import NAMES, find_game
 
 __all__ = ["Batch", "IceError", "IllegalAction", "find_game", "games"]
+
+register(NAMES)
 
 
 def games() -> tuple[str, ...]:

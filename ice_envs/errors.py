@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterable
 
 
@@ -31,9 +32,12 @@ def choose(what: str, name: object, valid: Iterable[str]) -> str:
 
 def whole_number(what: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`; raise IceError otherwise."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # it refuses what has no index, floats in arrays too
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
         raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r}")
-    number = int(value)
     if not low <= number <= high:
         raise IceError(f"{what} must be from {low} to {high}, not {number}")
     return number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -52,7 +52,7 @@ class Batch:
         self.num_games = whole_number("num_games", num_games, 1, 1 << 24)
         self.num_threads = whole_number("num_threads", num_threads, 1, 1024)
         self.reward = choose("reward", reward, loops.REWARDS)
-        sizes = [num_players] if isinstance(num_players, int) else list(num_players or self.game.table_sizes[-1:])
+        sizes = _table_sizes(self.game, num_players)
         self._table_sizes = [sizes[i % len(sizes)] for i in range(self.num_games)]
         self._options = options
         edges = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
@@ -103,13 +103,14 @@ class Batch:
         return self._reward, self._done
 
     def _step_slice(self, states: States, actions: Any, *out: Any) -> None:
-        loops.step_games(states, actions, loops.REWARDS.index(self.reward), *out)
+        loops.step_games(states, actions, loops.REWARDS.index(self.reward), True, *out)
 
     def _checked(self, actions: Any) -> NDArray[np.int64]:
         chosen = np.asarray(actions)
         if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
             raise IceError(
-                f"actions must be {self.num_games} whole numbers, one for each game, not {chosen.dtype} of shape {chosen.shape}"
+                f"actions must be {self.num_games} whole numbers, one for each game, "
+                f"not {chosen.dtype} of shape {chosen.shape}"
             )
         chosen = chosen.astype(np.int64, copy=False)
         wrong = loops.first_illegal(self.states, chosen, self.game.num_actions)
@@ -125,3 +126,13 @@ class Batch:
             return
         for job in [self._pool.submit(function, *(array[part] for array in arrays)) for part in self._slices]:
             job.result()
+
+
+def _table_sizes(game: Game, num_players: int | Iterable[int] | None) -> list[int]:
+    """Return one table size or several as a list; None means the largest."""
+    if num_players is None:
+        return [game.table_sizes[-1]]
+    sizes = [game.check_table(size) for size in (num_players if isinstance(num_players, Iterable) else [num_players])]
+    if not sizes:
+        raise IceError("num_players must be a table size, or at least one of several")
+    return sizes

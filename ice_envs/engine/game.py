@@ -30,13 +30,29 @@ HEADER: list[tuple[Any, ...]] = [
     ("to_move", "i1"),
     ("over", "u1"),
     ("truncated", "u1"),
+    ("round_number", "i2"),
 ]
 """The fields every game's record begins with; all that generic code may read or write."""
 
 
 def record_dtype(game_fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
-    """Return the dtype of a game's record: the common header, then the game's own fields."""
-    return np.dtype((np.record, np.dtype(HEADER + game_fields, align=True)))
+    """Return the dtype of a game's record: the common header, then the game's own fields.
+
+    The gaps that alignment leaves are fields too (`gap_…`): NumPy copies no bytes outside of fields, and records
+    that hold the same game must be the same bytes.
+    """
+    aligned = np.dtype(HEADER + game_fields, align=True)
+    parts: list[tuple[Any, ...]] = []
+    end = 0
+    for part in HEADER + game_fields:
+        kind, start = (aligned.fields or {})[part[0]][:2]
+        if start > end:
+            parts.append((f"gap_{end}", "u1", (start - end,)))
+        parts.append(part)
+        end = start + kind.itemsize
+    if aligned.itemsize > end:
+        parts.append((f"gap_{end}", "u1", (aligned.itemsize - end,)))
+    return np.dtype((np.record, np.dtype(parts, align=True)))
 
 
 class Rules(NamedTuple):
@@ -104,6 +120,12 @@ class Game:
     def labels_hash(self) -> str:
         """A digest of the action labels in order."""
         return hashlib.sha256(json.dumps(self.labels).encode()).hexdigest()[:16]
+
+    def __reduce__(self) -> tuple[Callable[[str], Game], tuple[str]]:
+        """Pickle and copy a game as its name: compiled functions do not travel."""
+        from ice_envs.games import find_game  # the games import this module
+
+        return find_game, (self.name,)
 
     def check_table(self, num_players: int) -> int:
         """Return `num_players` if the game has that table size; raise IceError otherwise."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ice_envs.engine.jit import compiled
+from ice_envs.errors import IceError
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -24,8 +25,12 @@ def game_seeds(seed: int | np.random.SeedSequence | None, count: int) -> NDArray
     The seed rule of the whole package: game `i` of seed `s` starts from word `i` of
     `SeedSequence(s).generate_state(…, uint64)`. Single environments are game 0, and a longer batch begins with the
     games of a shorter one. Runs with neighboring seeds share no game. `None` takes entropy from the system.
+    Raises IceError for a seed that is no whole number of at least 0.
     """
-    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    try:
+        sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        raise IceError(f"seed must be a whole number of at least 0, not {seed!r}") from None
     return np.asarray(sequence.generate_state(count, np.uint64), np.uint64)
 
 
@@ -53,4 +58,4 @@ def random_below(state: Any, bound: int) -> Any:
 @compiled
 def random_for_row(seed: Any, row: int, bound: int) -> Any:
     """Return the draw of one row of a batch: the same for every order and number of threads."""
-    return scaled(mix(mix(seed + np.uint64(row)) + _GAMMA), bound)
+    return scaled(mix(mix(seed) + np.uint64(row + 1) * _GAMMA), bound)

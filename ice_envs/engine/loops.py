@@ -42,6 +42,18 @@ def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
 
 
 @compiled
+def observe_seats(states: Any, seats: Any, observation: Any, mask: Any) -> None:
+    """Write what seat `seats[i]` observes of game i (N, L) uint8, and its mask (N, A) int8: zero unless it is to move."""
+    for i in range(len(states)):
+        observation[i, :] = 0
+        observe(states[i], seats[i], observation[i])
+        if states[i].to_move == seats[i]:
+            legal(states[i], mask[i])
+        else:
+            mask[i, :] = 0
+
+
+@compiled
 def first_illegal(states: Any, actions: Any, num_actions: int) -> int:
     """Return the index of the first game whose rules forbid its action, or −1."""
     for i in range(len(states)):
@@ -73,9 +85,17 @@ def write_reward(kind: int, num_players: int, gained: Any, shares: Any, over: bo
 
 @compiled
 def step_games(
-    states: Any, actions: Any, kind: int, reward: Any, done: Any, truncated: Any, scores: Any, shares: Any
+    states: Any,
+    actions: Any,
+    kind: int,
+    restart: bool,
+    reward: Any,
+    done: Any,
+    truncated: Any,
+    scores: Any,
+    shares: Any,
 ) -> None:
-    """Play one action in each game and restart those that end.
+    """Play one action in each game; with `restart`, begin anew those that end.
 
     `reward` (N, seats) and `done`, `truncated` (N,) are of this step; `scores` and `shares` (N, seats) are written
     only where a game ends, so the last ones stay readable.
@@ -100,7 +120,7 @@ def step_games(
                 gained[seat] -= before[seat]
         if over or kind != 0:
             write_reward(kind, num_players, gained, shares[i], over, reward[i])
-        if over:
+        if over and restart:
             start(state)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.generator import random_below
 from ice_envs.engine.bits import count_bits
+from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.games.dokitto.observation import unseen_numbers
 from ice_envs.games.dokitto.rules import (
@@ -18,7 +18,7 @@ from ice_envs.games.dokitto.rules import (
     place_stars,
 )
 
-_MIXING_PASSES = 2
+_MIXING_PASSES = 4
 
 
 @compiled
@@ -26,7 +26,8 @@ def determinize(state: Any, seat: int, seed: Any) -> None:
     """Reseed the record and redraw the other hands and the stars, agreeing with shown voids and found toppings.
 
     Without shown voids every deal is equally likely. With them, a random deal is mended by random exchanges that
-    never add a conflict: a symmetric walk, so close to uniform over the deals that agree.
+    never add a conflict: a symmetric walk, so close to uniform over the deals that agree. (Where voids leave so few
+    deals that no exchange of two cards leads from one to another, a small bias of the mending stays.)
     """
     state.rng = seed
     redraw_stars(state)
@@ -69,6 +70,7 @@ def gather_unseen(state: Any, seat: int) -> int:
             if (numbers >> place) & 1:
                 state.deck[count] = flavor * NUM_NUMBERS + place
                 count += 1
+    state.deck[count:] = 0  # the rest may tell how the hidden cards truly lie
     return count
 
 

@@ -16,6 +16,7 @@ from ice_envs.engine.layout import Layout
 from ice_envs.games.dokitto.rules import (
     ALL_NUMBERS,
     CONE_SIZE,
+    HAND_SIZES,
     HIGHEST_TARGET,
     LOW_WIN_TILES,
     MAX_PLAYERS,
@@ -34,6 +35,7 @@ _CARDS = (NUM_FLAVORS, NUM_NUMBERS)
 _SEATS_FLAVORS = (MAX_PLAYERS, NUM_FLAVORS)
 
 _FIRST_OF_FIFTH = (NUM_FLAVORS - 1) * NUM_NUMBERS
+_MOST_UNSEEN = NUM_CARDS - HAND_SIZES[MAX_PLAYERS]
 _EACH_OF_FOUR = sum(1 << (NUM_NUMBERS * flavor) for flavor in range(NUM_FLAVORS - 1))
 
 LAYOUT = Layout(
@@ -42,7 +44,7 @@ LAYOUT = Layout(
         ("unseen", _CARDS, 0, 1, "cards of the deck neither in the own hand nor played this round"),
         ("takes_trick", _CARDS, 0, 1, "own cards that would be ahead in the trick if played now"),
         ("higher_unseen", _CARDS, 0, NUM_NUMBERS - 1, "own cards: unseen cards of the same flavor that are higher"),
-        ("lower_unseen", _CARDS, 0, NUM_CARDS - 1, "own cards: unseen cards of any flavor that are lower"),
+        ("lower_unseen", _CARDS, 0, _MOST_UNSEEN, "own cards: unseen cards of any flavor that are lower"),
         ("played_by", _CARDS, 0, MAX_PLAYERS, "who played a card this round: relative seat + 1"),
         ("played_trick", _CARDS, 0, NUM_NUMBERS, "in which trick of the round, from 1"),
         ("phase", (2,), 0, 1, "play a card, take a tile"),
@@ -65,7 +67,7 @@ LAYOUT = Layout(
         ("to_target", (MAX_PLAYERS,), 0, HIGHEST_TARGET, "points short of the target, the cone counted"),
         ("tiles", (NUM_FLAVORS,), 0, TILES_PER_FLAVOR, "tiles left in each stack"),
         ("toppings", (NUM_FLAVORS,), 0, 1, "toppings not taken yet"),
-        ("tricks_left", (1,), 0, NUM_NUMBERS, "tricks after this one if nobody busts"),
+        ("tricks_left", (1,), 0, HAND_SIZES[MAX_PLAYERS] - 1, "tricks after this one if nobody busts"),
         ("round", (1,), 1, MOST_ROUNDS, "number of the round"),
         ("target_score", (1,), 1, HIGHEST_TARGET, "option"),
         ("max_rounds", (1,), 1, MOST_ROUNDS, "option"),

@@ -70,7 +70,6 @@ DTYPE = record_dtype(
         ("hand_size", "i1"),
         # the round
         ("phase", "i1"),
-        ("round_number", "i2"),
         ("first_leader", "i1"),
         ("hands", "u2", (MAX_PLAYERS, NUM_FLAVORS)),
         ("played", "u2", (NUM_FLAVORS,)),  # cards played this round
@@ -312,6 +311,8 @@ def take_tile(state: Any, flavor: int) -> None:
     topping = (state.toppings >> flavor) & star & 1
     state.toppings ^= topping << flavor
     state.cone_toppings[winner] |= topping << flavor
+    state.phase = PLAY
+    state.tile_choices = 0
     state.trick += 1
     if state.trick == state.hand_size:
         end_round(state, winner, -1)

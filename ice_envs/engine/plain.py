@@ -1,0 +1,38 @@
+"""Reading plain data (what JSON can say) strictly: every error names the place and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ice_envs.errors import IceError, nearest
+
+
+def checked_fields(where: str, value: Any, required: Iterable[str], optional: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Return `value` if it is an object with these named fields; raise IceError for a missing or an unknown one."""
+    if not isinstance(value, Mapping):
+        raise IceError(f"{where} must be an object with named fields, not {value!r}")
+    names = [*required, *optional]
+    for name in value:
+        if name not in names:
+            raise IceError(f"{where} has no field {name!r}{nearest(name, names)}")
+    for name in required:
+        if name not in value:
+            raise IceError(f"{where} lacks the field {name!r}")
+    return value
+
+
+def checked_list(where: str, value: Any, length: int | None = None) -> list[Any]:
+    """Return `value` as a list if it is one, of `length` entries if that is given; raise IceError otherwise."""
+    if not isinstance(value, list | tuple):
+        raise IceError(f"{where} must be a list, not {value!r}")
+    if length is not None and len(value) != length:
+        raise IceError(f"{where} must have {length} entries, not {len(value)}")
+    return list(value)
+
+
+def checked_flag(where: str, value: Any) -> bool:
+    """Return `value` if it is true or false; raise IceError otherwise."""
+    if not isinstance(value, bool):
+        raise IceError(f"{where} must be true or false, not {value!r}")
+    return value

@@ -1,0 +1,1 @@
+"""Training, evaluation and export: each module runs as `python -m training.<name>`."""

@@ -1,0 +1,196 @@
+"""Write the agent of a training run as data that any front end can load: agent.onnx and agent.json.
+
+python -m training.export checkpoints/dokitto/runs/<run> --to my_agent
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+
+from ice_envs.agents import load
+from ice_envs.agents.manifest import (
+    LOGITS,
+    MASK,
+    OBSERVATION,
+    SCHEMA,
+    VALUE,
+    EvaluationRow,
+    Manifest,
+    OnnxFile,
+    Parity,
+    ParityVector,
+    interface,
+    write_manifest,
+)
+from ice_envs.engine import loops
+from ice_envs.engine.batch import Batch
+from ice_envs.engine.game import Game
+from ice_envs.errors import IceError
+from ice_envs.files import check_writable, replacing
+from training import command_line
+from training.network import ActorCritic
+from training.run_folder import RunFolder
+
+OPSET = 18
+PARITY_POSITIONS = 16
+TOLERANCE = 1e-4
+LIMITS = [
+    "Plays the rule options it was trained with; others are legal input, but it has not learned them.",
+    "Always plays the most probable action unless a front end samples from the logits.",
+]
+
+
+@dataclass
+class ExportSettings:
+    """What to export, and where to."""
+
+    run: Path
+    """The run's folder."""
+    to: Path = Path("agent")
+    """The folder to write agent.onnx and agent.json into; it is made if need be."""
+
+
+def main(settings: ExportSettings) -> None:
+    """Export the best model of a run with what its own files say of it."""
+    run = RunFolder(settings.run)
+    network, game, training, evaluation = run.read_for_export()
+    make_folder(settings.to)
+    manifest = export(network, game, settings.to, run.path.name, training, evaluation)
+    print(f"Wrote {manifest} and the model beside it. Load it with ice_envs.agents.load({str(manifest)!r}).")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and raise IceError if that, or writing into it, is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IceError(f"cannot make the folder {folder}: {error.strerror}") from error
+    check_writable(folder / "agent.json")
+
+
+def export(
+    network: ActorCritic,
+    game: Game,
+    folder: Path,
+    name: str,
+    training: Mapping[str, Any],
+    evaluation: Sequence[EvaluationRow],
+) -> Path:
+    """Write agent.onnx and agent.json into `folder`, load them again and play; return the manifest's path.
+
+    Args:
+        network: the network to export, on any device.
+        game: its game.
+        folder: an existing folder.
+        name: the agent's name.
+        training: where it comes from, as plain data.
+        evaluation: its results, one row for each table size and opponent.
+
+    Raises IceError if the exported agent does not answer as the network does.
+    """
+    network = network.to("cpu").eval()
+    essence = describe(network, game, name, training, evaluation)
+    model, opset, ir_version = onnx_model(network, game, essence)
+    essence["onnx"] = OnnxFile(
+        file="agent.onnx",
+        sha256=hashlib.sha256(model).hexdigest(),
+        bytes=len(model),
+        opset=opset,
+        ir_version=ir_version,
+        exporter=f"torch {torch.__version__} dynamo",
+        producer=f"ice_envs {command_line.versions()['ice_envs']}",
+    )
+    with replacing(folder / "agent.onnx") as partial:
+        partial.write_bytes(model)
+    path = folder / "agent.json"
+    write_manifest(path, essence)
+    load(path, game)
+    return path
+
+
+def describe(
+    network: ActorCritic, game: Game, name: str, training: Mapping[str, Any], evaluation: Sequence[EvaluationRow]
+) -> Manifest:
+    """Return the manifest, its part about the model file still empty."""
+    return Manifest(
+        **interface(game),
+        schema=SCHEMA,
+        name=name,
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        authors=["ice_envs training"],
+        licence="MIT",
+        description=f"{game.title}, {game.table_sizes[0]} to {game.table_sizes[-1]} seats, trained by self-play",
+        onnx=OnnxFile(file="", sha256="", bytes=0, opset=0, ir_version=0, exporter="", producer=""),
+        options=game.default_options(),
+        seats=list(game.table_sizes),
+        training=dict(training),
+        evaluation=list(evaluation),
+        parity=parity(network, game),
+        limits=LIMITS,
+    )
+
+
+def parity(network: ActorCritic, game: Game) -> Parity:
+    """Return positions from random games of all table sizes, with the network's answers."""
+    observation, mask = positions(game, PARITY_POSITIONS)
+    logits, value = network.answer(observation, mask)
+    rows = zip(observation.tolist(), mask.tolist(), logits.tolist(), value.tolist(), strict=True)
+    return Parity(
+        vectors=[ParityVector(observation=o, mask=m, masked_logits=g, value=v) for o, m, g, v in rows],
+        tolerance=TOLERANCE,
+    )
+
+
+def positions(game: Game, count: int) -> tuple[Any, Any]:
+    """Return observations (count, L) and masks (count, A) from the middle of random games."""
+    batch = Batch(game, count, seed=0, num_players=game.table_sizes)
+    actions = np.zeros(count, np.int64)
+    observation, mask, _ = batch.observe()
+    for step in range(count):
+        loops.random_actions(mask, np.uint64(step), actions)
+        batch.step(actions)
+        observation, mask, _ = batch.observe()
+    return observation.copy(), mask.copy()
+
+
+def onnx_model(network: ActorCritic, game: Game, manifest: Manifest) -> tuple[bytes, int, int]:
+    """Return the model's bytes (with the manifest inside, for those who lose the file), opset and IR version."""
+    observation, mask = positions(game, 2)  # two rows: an axis of size one would be frozen
+    example = (torch.from_numpy(observation).float(), torch.from_numpy(mask).float())
+    batch = torch.export.Dim("batch", min=1)
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter warns of its own internals
+        program = torch.onnx.export(
+            network,
+            example,
+            input_names=[OBSERVATION, MASK],
+            output_names=[LOGITS, VALUE],
+            dynamic_shapes=({0: batch}, {0: batch}),
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+    if program is None:
+        raise IceError("torch exported nothing")
+    model = program.model_proto
+    onnx.checker.check_model(model)
+    entry = model.metadata_props.add()
+    entry.key, entry.value = "ice_envs.manifest", json.dumps(manifest, ensure_ascii=False)
+    return model.SerializeToString(), model.opset_import[0].version, model.ir_version
+
+
+if __name__ == "__main__":
+    command_line.run(main, ExportSettings, "training.export", positional=True)

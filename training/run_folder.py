@@ -1,0 +1,148 @@
+"""A run's folder: what is in it, and how it is written so that a run killed at any moment can go on."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from sb3_contrib import MaskablePPO
+
+from ice_envs.agents.manifest import EvaluationRow
+from ice_envs.engine.game import Game
+from ice_envs.errors import IceError
+from ice_envs.files import check_writable, read_json, reason, replacing, write_json
+from ice_envs.games import find_game
+from training import command_line
+from training.network import ActorCritic
+
+CONTENTS = """\
+model.zip        the last network, in Stable-Baselines3's format (sb3_contrib.MaskablePPO.load)
+best.zip         the network that did best in the evaluations during the run
+config.yaml      every setting of the run, with versions and commit
+evaluation.json  the final evaluation of the best network
+history.json     what was measured during the run
+curves.png       the same as a picture
+agent.onnx       the best network for any front end
+agent.json       its manifest: what goes in, what comes out, where it comes from
+resume.pt        what --resume needs
+"""
+
+
+class RunFolder:
+    """The folder of one training run. Files are replaced whole, never in part."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @staticmethod
+    def default_path(game: str, seed: int) -> Path:
+        """Return a new run's folder, named by the time and the seed."""
+        return Path("checkpoints") / game / "runs" / f"{datetime.now():%Y-%m-%d-%H%M%S}-seed{seed}"
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def make(self) -> None:
+        """Make the folder; raise IceError if it holds a run already or cannot be written."""
+        if (self / "config.yaml").exists():
+            raise IceError(
+                f"{self.path} holds a run already: continue it with --resume {self.path} or choose another --out"
+            )
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise IceError(f"cannot make the folder {self.path}: {reason(error)}") from error
+        check_writable(self / "config.yaml")
+
+    def write_settings(self, settings: Any) -> None:
+        """Write every setting as YAML, versions and commit in the comment above."""
+        plain = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
+        versions = "".join(f"# {name}: {version}\n" for name, version in command_line.versions().items())
+        with replacing(self / "config.yaml") as partial:
+            partial.write_text(versions + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+    def save_model(self, model: MaskablePPO, name: str) -> None:
+        """Write a model in Stable-Baselines3's format as `name`."""
+        with replacing(self / name) as partial, partial.open("wb") as file:
+            model.save(file)
+
+    def load_model(self, name: str) -> MaskablePPO:
+        """Return a model of this run (only of your own runs: the format can carry code).
+
+        Raises IceError if it is missing, cut off, or no model of ours.
+        """
+        try:
+            model = MaskablePPO.load(self / name, device="cpu")
+            ActorCritic(model.policy)
+        except OSError as error:
+            raise IceError(f"cannot read {self / name}: {reason(error)}") from error
+        except (ValueError, KeyError, AttributeError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
+            raise IceError(
+                f"{self / name} is not a whole model of a training run: {' '.join(str(error).split())}"
+            ) from error
+        return model
+
+    def save_state(self, state: Mapping[str, Any]) -> None:
+        """Write what a resumed run needs."""
+        with replacing(self / "resume.pt") as partial:
+            torch.save(dict(state), partial)
+
+    def load_state(self) -> dict[str, Any]:
+        """Return what `save_state` wrote; raise IceError if it is missing or damaged."""
+        try:
+            state: dict[str, Any] = torch.load(self / "resume.pt", weights_only=True)
+        except OSError as error:
+            raise IceError(f"cannot resume from {self.path}: {reason(error)}") from error
+        except Exception as error:  # torch's errors for damaged files share no base class
+            raise IceError(f"{self / 'resume.pt'} is damaged: {' '.join(str(error).split())[:200]}") from error
+        return state
+
+    def read_for_export(self) -> tuple[ActorCritic, Game, dict[str, Any], list[EvaluationRow]]:
+        """Return the best network, its game, its origin and its evaluation; raise IceError if one is missing."""
+        evaluation: list[EvaluationRow] = read_json(self / "evaluation.json")
+        origin = read_json(self / "history.json")
+        network = ActorCritic(self.load_model("best.zip").policy)
+        return network, find_game(origin["game"]), origin["training"], evaluation
+
+    def write_history(self, game: Game, training: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> None:
+        """Write what was measured during the run, as data and as a picture."""
+        write_json(self / "history.json", {"game": game.name, "training": dict(training), "history": list(history)})
+        if history:
+            with replacing(self / "curves.png") as partial:
+                draw_curves(game, history, partial)
+
+
+def draw_curves(game: Game, history: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw win shares, one panel for each opponent, and the losses against the decisions learned from."""
+    from matplotlib.figure import Figure
+
+    opponents = list(history[0]["win_shares"])
+    figure = Figure(figsize=(5 * (len(opponents) + 1), 4), layout="constrained")
+    panels = figure.subplots(1, len(opponents) + 1)
+    decisions = [point["decisions"] / 1e6 for point in history]
+    for panel, opponent in zip(panels, opponents, strict=False):
+        for size in history[0]["win_shares"][opponent]:
+            shares = [point["win_shares"][opponent][size] for point in history]
+            (line,) = panel.plot(decisions, shares, marker=".", label=f"{size} seats")
+            panel.axhline(1 / int(size), color=line.get_color(), linestyle=":", linewidth=1)
+        panel.set(title=f"{game.title} against {opponent}", ylabel="win share (dotted: fair share)", ylim=(0, 1))
+        panel.legend()
+    names = [name for name in history[-1]["losses"] if name.endswith("loss") or name == "entropy"]
+    for name in names:
+        points = [
+            (at, point["losses"][name]) for at, point in zip(decisions, history, strict=True) if name in point["losses"]
+        ]
+        panels[-1].plot(*zip(*points, strict=True), marker=".", label=name.replace("_", " "))
+    panels[-1].set(title="losses")
+    panels[-1].legend()
+    for panel in panels:
+        panel.set(xlabel="million decisions learned from")
+        panel.grid(alpha=0.3)
+    figure.savefig(path, dpi=100)

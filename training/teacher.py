@@ -1,0 +1,106 @@
+"""A search as teacher: the policy learns the gains that flat Monte-Carlo search finds for every legal action.
+
+A game's outcome says little about one decision; a search says something about each of its actions. The gains are
+regressed rather than the best action imitated: with few playouts they are noisy, and a mean forgives noise that a
+maximum does not.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ice_envs.engine.game import States
+from ice_envs.engine.playouts import action_values
+from training.network import ActorCritic
+from training.selfplay import Decisions
+
+
+@dataclass(frozen=True)
+class TeacherSettings:
+    """Settings of the taught part of a run."""
+
+    share: float = 0.5
+    """The part of the run in which the search teaches; the rest is self-play alone."""
+    playouts: int = 8
+    """Playouts for each legal action of a position."""
+    win_bonus: float = 4.0
+    """What winning is worth to the search, in points, besides the points of the round."""
+    temperature: float = 0.25
+    """Points by which an action must be better to be e times as probable."""
+    minibatch: int = 1024
+    """Decisions in one step of the optimizer."""
+
+
+def search_gains(
+    states: States, num_actions: int, settings: TeacherSettings, seed: np.random.SeedSequence, threads: int
+) -> NDArray[np.float32]:
+    """Return each legal action's mean gain in points (N, A), 0 elsewhere; the same for any number of threads."""
+    gains = np.zeros((len(states), num_actions), np.float32)
+    stream = seed.generate_state(1, np.uint64)[0]
+
+    def search(first: int, stop: int) -> None:
+        scratch = np.zeros(2, states.dtype)
+        part = slice(first, stop)
+        action_values(states[part], settings.playouts, settings.win_bonus, stream, scratch, first, gains[part])
+
+    edges = [len(states) * i // threads for i in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        for job in [pool.submit(search, first, stop) for first, stop in pairwise(edges)]:
+            job.result()
+    return gains
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Teaches a network what a search finds."""
+
+    settings: TeacherSettings
+    value_weight: float
+    max_grad_norm: float
+    threads: int
+
+    def learn(
+        self,
+        network: ActorCritic,
+        optimizer: torch.optim.Optimizer,
+        decisions: Decisions,
+        seed: np.random.SeedSequence,
+    ) -> dict[str, float]:
+        """Improve the network on these decisions; return means over the minibatches for the curves."""
+        searching, shuffling = seed.spawn(2)
+        real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        decisions = decisions.map(lambda part: part.take(real, axis=0))
+        gains = search_gains(decisions.states, decisions.mask.shape[1], self.settings, searching, self.threads)
+        device = next(network.parameters()).device
+        observation, mask, _, _, value, advantage = (torch.from_numpy(part).to(device) for part in decisions[1:])
+        gain = torch.from_numpy(gains).to(device)
+        target = centered(gain / self.settings.temperature, mask.float())
+        returns = value + advantage
+        totals = np.zeros(2)
+        order = np.random.default_rng(shuffling).permutation(len(real))
+        minibatches = torch.tensor_split(torch.from_numpy(order), max(len(real) // self.settings.minibatch, 1))
+        for rows in minibatches:
+            legal = mask[rows].float()
+            logits, values = network(observation[rows].float(), legal)
+            miss = centered(logits, legal) - target[rows]
+            policy_loss = (miss**2).sum(dim=1).mean()
+            value_loss = torch.nn.functional.mse_loss(values[:, 0], returns[rows])
+            optimizer.zero_grad(set_to_none=True)
+            (policy_loss / 4 + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_grad_norm)
+            optimizer.step()
+            totals += (policy_loss.item(), value_loss.item())
+        policy_mean, value_mean = totals / len(minibatches)
+        return {"teacher_loss": float(policy_mean), "value_loss": float(value_mean)}
+
+
+def centered(scores: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Return scores (B, A) less their mean over the legal actions, 0 for the others: what a softmax cannot see."""
+    kept = scores * legal
+    return (kept - kept.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal

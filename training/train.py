@@ -1,0 +1,442 @@
+"""Train an agent: a search teaches it, then it learns from playing against itself. One network plays all table sizes.
+
+python -m training.train --env dokitto
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from ice_envs import agents
+from ice_envs.engine.batch import Batch
+from ice_envs.engine.jit import is_cold
+from ice_envs.errors import IceError, choose, whole_number
+from ice_envs.files import write_json
+from ice_envs.games import find_game
+from training import command_line
+from training.evaluate import INTERRUPTED, check_games, evaluate, results_table
+from training.export import export
+from training.network import ActorCritic, NetworkAgent, new_model
+from training.ppo import PPO
+from training.run_folder import CONTENTS, RunFolder
+from training.selfplay import Opponents, SelfPlay
+from training.teacher import Teacher, TeacherSettings
+
+PROGRAM = "training.train"
+BASELINES = ("random", "greedy")
+SECONDS_TO_EXPORT = 15.0
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Settings of a training run."""
+
+    env: str = "dokitto"
+    """The game."""
+    num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])
+    """Table sizes to learn, such as 2 3 4 5, or all."""
+    minutes: float | None = 10.0
+    """Length of the whole run, final evaluation and export included; null: no limit but steps."""
+    steps: int | None = None
+    """End after learning from this many decisions; null: no limit but minutes."""
+    seed: int = 0
+    """Seed of everything that is drawn: with one thread and a number of steps, the same seed gives the same network."""
+    threads: int = 2
+    """Threads for the network's arithmetic and the search."""
+    device: str = "auto"
+    """Where the network learns: auto, cpu, cuda or another name that torch knows."""
+    out: Path | None = None
+    """The run's folder; null: a new one in checkpoints/<game>/runs."""
+    resume: Path | None = None
+    """The folder of a run to continue, with its own settings; flags given now win."""
+    options: dict[str, int | str] = field(default_factory=dict)
+    """Rule options of the game."""
+    reward: str = "win"
+    """What the value learns: win (zero-sum utility of the win share), score or margin (points)."""
+    games: int = 1024
+    """Games played side by side."""
+    horizon: int = 64
+    """Actions played in each of them between two rounds of learning."""
+    hidden: list[int] = field(default_factory=lambda: [256, 256])
+    """Widths of the network's layers."""
+    learning_rate: float = 1e-3
+    """Step size of the optimizer at the beginning; it falls on a straight line."""
+    final_learning_rate: float = 5e-5
+    """Step size at the end."""
+    gamma: float = 1.0
+    """Discount from one decision of a seat to its next."""
+    trace: float = 0.95
+    """The λ of generalized advantage estimation."""
+    opponents: dict[str, float] = field(default_factory=lambda: {"random": 0.3})
+    """Part of the games in which all seats but one are played by such an agent; in the rest, all seats learn."""
+    teacher: TeacherSettings = field(default_factory=TeacherSettings)
+    """The search that teaches the first part of the run."""
+    ppo: PPO = field(default_factory=PPO)
+    """Learning from self-play."""
+    evaluate_minutes: float = 1.0
+    """Minutes between evaluations; each also saves all that --resume needs."""
+    evaluation_games: int = 480
+    """Games of each evaluation during the run, at each table size against each baseline."""
+    final_games: int = 2400
+    """Games of the final evaluation, at each table size against each baseline."""
+
+
+class Run:
+    """One training run: all that changes while it goes on."""
+
+    def __init__(self, settings: TrainSettings, folder: RunFolder) -> None:
+        self.settings, self.folder = settings, folder
+        self.game = find_game(settings.env)
+        self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
+        self.device = pick_device(settings.device)
+        torch.set_num_threads(settings.threads)
+        self.model = new_model(self.game, settings.hidden, settings.learning_rate, settings.seed, self.device)
+        self.network = ActorCritic(self.model.policy)
+        self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
+        self.self_play = self._self_play()
+        self.teacher = Teacher(
+            settings.teacher, settings.ppo.value_weight, settings.ppo.max_grad_norm, settings.threads
+        )
+        self.baselines = [agents.load(name, self.game) for name in BASELINES]
+        self.iteration = 0
+        self.decisions = 0
+        self.seconds = 0.0
+        self.best = -1.0
+        self.losses: dict[str, float] = {}
+        self.history: list[dict[str, Any]] = []
+
+    def _self_play(self) -> SelfPlay:
+        settings = self.settings
+        seed = self._seed(0)
+        batch = Batch(
+            self.game,
+            settings.games,
+            seed=seed,
+            num_players=self.sizes,
+            num_threads=settings.threads,
+            reward=settings.reward,
+            **settings.options,
+        )
+        draws = np.random.default_rng(seed.spawn(1)[0]).random(settings.games)
+        opponents, edge = [], 0.0
+        for name, share in settings.opponents.items():
+            seats = np.zeros(batch.last_shares.shape, np.bool_)
+            seats[(draws >= edge) & (draws < edge + share), 1:] = True
+            opponents.append(Opponents(agents.load(name, self.game), seats))
+            edge += share
+        return SelfPlay(batch, self.network, opponents, settings.horizon, settings.gamma, settings.trace)
+
+    def _seed(self, iteration: int) -> np.random.SeedSequence:
+        """Return the seed of one iteration: a resumed run draws as a straight one does."""
+        return np.random.SeedSequence(self.settings.seed, spawn_key=(iteration,))
+
+    @property
+    def budget(self) -> float:
+        """Seconds for learning; the rest of `minutes` is for the final evaluation and the export."""
+        minutes = self.settings.minutes
+        if minutes is None:
+            return float("inf")
+        spent = [point["evaluation_seconds"] for point in self.history]
+        final = max(spent, default=0.0) * self.settings.final_games / self.settings.evaluation_games
+        return max(60 * minutes - final - SECONDS_TO_EXPORT, 30 * minutes)
+
+    @property
+    def progress(self) -> float:
+        """The part of the run that is done, 0 to 1."""
+        by_steps = self.decisions / self.settings.steps if self.settings.steps else 0.0
+        return min(max(by_steps, self.seconds / self.budget), 1.0)
+
+    def learn(self) -> None:
+        """Play one rollout and learn from it."""
+        self.iteration += 1
+        playing, learning = self._seed(self.iteration).spawn(2)
+        settings = self.settings
+        rate = settings.learning_rate + self.progress * (settings.final_learning_rate - settings.learning_rate)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        decisions = self.self_play.rollout(playing)
+        learner = self.teacher if self.progress < settings.teacher.share else settings.ppo
+        self.losses = learner.learn(self.network, self.optimizer, decisions, learning)
+        self.decisions += len(decisions.action)
+        self.model.num_timesteps = self.decisions
+
+    def evaluate(self, games: int, seed: int) -> list[Any]:
+        """Return evaluation rows of the network for each baseline and table size."""
+        agent = NetworkAgent(self.network, self.game, self.folder.path.name)
+        return [
+            evaluate(agent, baseline, self.game, size, games, seed, self.settings.options)
+            for baseline in self.baselines
+            for size in self.sizes
+        ]
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Evaluate, note the figures down, keep the best network and save all that --resume needs."""
+        began = time.perf_counter()
+        rows = self.evaluate(self.settings.evaluation_games, self.settings.seed)
+        shares: dict[str, dict[str, float]] = {}
+        for row in rows:
+            shares.setdefault(row["opponent"], {})[str(row["num_players"])] = row["win_share"]
+        strength = float(np.mean([row["win_share"] * row["num_players"] for row in rows]))
+        point = {
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "win_shares": shares,
+            "losses": self.losses,
+            "evaluation_seconds": time.perf_counter() - began,
+        }
+        self.history.append(point)
+        self.folder.save_model(self.model, "model.zip")
+        if strength >= self.best:
+            self.best = strength
+            self.folder.save_model(self.model, "best.zip")
+        self.folder.write_history(self.game, self.origin(), self.history)
+        self.folder.save_state(self.state())
+        return point
+
+    def origin(self) -> dict[str, Any]:
+        """Return where the network comes from, as the manifest tells it."""
+        return {
+            "algorithm": "flat Monte-Carlo teacher, then self-play with masked PPO, every seat learned from",
+            "decisions": self.decisions,
+            "seconds": round(self.seconds, 1),
+            "seed": self.settings.seed,
+            "settings": (self.folder / "config.yaml").read_text(encoding="utf-8"),
+            "versions": command_line.versions(),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Return all that changes during a run, as tensors and plain data."""
+        play = self.self_play
+        return {
+            "network": self.model.policy.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "games": torch.from_numpy(as_bytes(play.batch.states)),
+            "carried": torch.from_numpy(play.carried),
+            "earned": torch.from_numpy(play.earned),
+            "waiting": [torch.from_numpy(part) for part in play.waiting().map(as_bytes)],
+            "iteration": self.iteration,
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "best": self.best,
+            "losses": self.losses,
+            "history": self.history,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a saved state; raise IceError if it belongs to a run of other shape."""
+        play = self.self_play
+        try:
+            self.model.policy.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            as_bytes(play.batch.states)[:] = state["games"].numpy()
+            for part, saved in zip(play.waiting().map(as_bytes), state["waiting"], strict=True):
+                part[:] = saved.numpy()
+            play.carried, play.earned = state["carried"].numpy(), state["earned"].numpy()
+            self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
+            self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise IceError(
+                f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"
+            ) from error
+
+
+def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the memory of a contiguous array as a view of bytes, which torch can save whatever the type."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def pick_device(name: str) -> str:
+    """Return the device to learn on; raise IceError if torch does not have it."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise IceError(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
+    return name
+
+
+def check(settings: TrainSettings) -> None:
+    """Raise IceError, before any work is done, for settings that cannot be trained with."""
+    game = find_game(settings.env)
+    sizes = command_line.choose_table_sizes(game, settings.num_players)
+    game.make_options(settings.options)
+    choose("reward", settings.reward, ("win", "score", "margin"))
+    if settings.minutes is None and settings.steps is None:
+        raise IceError("give the run an end: --minutes or --steps")
+    for name in ("minutes", "evaluate_minutes", "learning_rate"):
+        value = getattr(settings, name)
+        if value is not None and not value > 0:
+            raise IceError(f"{name} must be more than 0, not {value}")
+    if settings.steps is not None:
+        whole_number("steps", settings.steps, 1, 1 << 62)
+    whole_number("seed", settings.seed, 0, 1 << 63)
+    for name in ("threads", "games", "horizon"):
+        whole_number(name, getattr(settings, name), 1, 1 << 20)
+    if not settings.hidden or min(settings.hidden) < 1:
+        raise IceError(f"hidden must be one or more widths of at least 1, not {settings.hidden}")
+    for name, share in settings.opponents.items():
+        agents.load(name, game)
+        if not 0 <= share <= 1:
+            raise IceError(f"opponents.{name} is a part of the games, from 0 to 1, not {share}")
+    if sum(settings.opponents.values()) > 1:
+        raise IceError("the parts of the games in opponents add up to more than 1")
+    check_games(settings.evaluation_games, sizes)
+    check_games(settings.final_games, sizes)
+
+
+def announce(run: Run, console: Console) -> None:
+    """Say what the run will do, and for how long."""
+    settings = run.settings
+    seats = ", ".join(map(str, run.sizes))
+    ends = [f"about {settings.minutes:g} minutes"] if settings.minutes else []
+    ends += [f"{settings.steps:,} decisions"] if settings.steps else []
+    console.print(
+        f"Training an agent for {run.game.title} ({seats} seats, one network for all) on {run.device}, "
+        f"{settings.threads} threads, for {' or '.join(ends)}."
+    )
+    if settings.teacher.share > 0:
+        console.print(
+            f"The first {settings.teacher.share:.0%} it is taught by a search that tries every move in "
+            f"{settings.teacher.playouts} imagined games; then it learns from playing against itself."
+        )
+    console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
+    if is_cold():
+        console.print("Compiling the game: this takes some seconds, the first time only.")
+
+
+def train(run: Run, console: Console) -> None:
+    """Learn until the run's end, with a progress bar; Ctrl-C is passed on."""
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(str(run.folder / "tensorboard")) as writer, progress_bar(console) as bar:
+        task = bar.add_task("Learning", total=1.0, speed="", shares="")
+        last_checkpoint = run.seconds
+        while run.progress < 1:
+            began, before = time.perf_counter(), run.decisions
+            run.learn()
+            run.seconds += time.perf_counter() - began
+            speed = (run.decisions - before) / (time.perf_counter() - began)
+            bar.update(task, completed=run.progress, speed=f"{speed:,.0f} steps/s")
+            write_scalars(writer, run.losses | {"steps_per_second": speed}, run.decisions)
+            if run.seconds - last_checkpoint >= 60 * run.settings.evaluate_minutes or run.progress >= 1:
+                began = time.perf_counter()
+                point = run.checkpoint()
+                run.seconds += time.perf_counter() - began
+                last_checkpoint = run.seconds
+                write_scalars(writer, flat_shares(point), run.decisions)
+                bar.update(task, shares=short_shares(point))
+                if not console.is_terminal:
+                    done = f"{run.progress:4.0%} {run.decisions:>12,} decisions  {speed:,.0f} steps/s"
+                    console.print(f"{done}  {short_shares(point)}", soft_wrap=True)
+
+
+def progress_bar(console: Console) -> Progress:
+    """Return a progress bar that also shows speed, time left and win shares."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[speed]}"),
+        TextColumn("{task.fields[shares]}"),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def flat_shares(point: Mapping[str, Any]) -> dict[str, float]:
+    """Return a checkpoint's win shares under flat names."""
+    return {
+        f"win_share/{opponent}_{size}_seats": share
+        for opponent, shares in point["win_shares"].items()
+        for size, share in shares.items()
+    }
+
+
+def short_shares(point: Mapping[str, Any]) -> str:
+    """Return a checkpoint's win shares in a few words."""
+    return "  ".join(
+        f"vs {opponent} " + "/".join(f"{share:.2f}" for share in shares.values())
+        for opponent, shares in point["win_shares"].items()
+    )
+
+
+def write_scalars(writer: Any, scalars: Mapping[str, float], step: int) -> None:
+    """Write figures for TensorBoard."""
+    for name, value in scalars.items():
+        writer.add_scalar(name if "/" in name else f"training/{name}", value, step)
+
+
+def finish(run: Run, console: Console) -> None:
+    """Evaluate the best network on deals it was not chosen by, export it, and say what to do next."""
+    console.print("Evaluating the best network on fresh deals …")
+    best = run.folder.load_model("best.zip")
+    run.network = ActorCritic(best.policy)
+    rows = run.evaluate(run.settings.final_games, run.settings.seed + 1)
+    write_json(run.folder / "evaluation.json", rows)
+    manifest = export(run.network, run.game, run.folder.path, run.folder.path.name, run.origin(), rows)
+    console.print(results_table(rows))
+    console.print(f"\nThe run is in {run.folder.path}:\n{CONTENTS}")
+    console.print(
+        "Next:\n"
+        f"  python -m training.evaluate --env {run.game.name} --agent {manifest} --opponents random greedy\n"
+        f"  tensorboard --logdir {run.folder / 'tensorboard'}\n"
+        f"  python -m training.train --resume {run.folder.path} --minutes {2 * (run.settings.minutes or 10):g}",
+        soft_wrap=True,
+    )
+
+
+def open_run(settings: TrainSettings) -> Run:
+    """Return a new run, or the one to resume as it was saved."""
+    check(settings)
+    if settings.resume is None:
+        folder = RunFolder(settings.out or RunFolder.default_path(settings.env, settings.seed))
+        folder.make()
+        folder.write_settings(settings)
+        return Run(settings, folder)
+    folder = RunFolder(settings.resume)
+    state = folder.load_state()
+    run = Run(settings, folder)
+    run.restore(state)
+    folder.write_settings(settings)
+    return run
+
+
+def resumed_settings(settings: TrainSettings) -> TrainSettings:
+    """Return the settings of the run to resume, under the flags given now."""
+    if settings.resume is None:
+        return settings
+    config = settings.resume / "config.yaml"
+    words = [f"--config={config}", *sys.argv[1:]]
+    return command_line.read_settings(TrainSettings, PROGRAM, words)
+
+
+def main(settings: TrainSettings) -> int:
+    """Train, evaluate, export; return the exit code."""
+    console = Console()
+    run = open_run(resumed_settings(settings))
+    announce(run, console)
+    try:
+        train(run, console)
+    except KeyboardInterrupt:
+        run.checkpoint()
+        console.print(f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}")
+        return INTERRUPTED
+    finish(run, console)
+    return 0
+
+
+if __name__ == "__main__":
+    command_line.run(main, TrainSettings, PROGRAM, game_defaults=True)

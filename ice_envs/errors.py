@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Iterable
 
@@ -41,3 +42,10 @@ def whole_number(what: str, value: object, low: int, high: int) -> int:
     if not low <= number <= high:
         raise IceError(f"{what} must be from {low} to {high}, not {number}")
     return number
+
+
+def check_range(what: str, value: float, low: float, high: float = math.inf) -> None:
+    """Raise IceError unless a number lies from `low` to `high`."""
+    if not low <= value <= high:
+        bounds = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+        raise IceError(f"{what} must be {bounds}, not {value:g}")

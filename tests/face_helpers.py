@@ -141,7 +141,7 @@ def digest() -> str:
 
 
 def in_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a fresh process with warnings as errors, without a display, with more environment variables."""
+    """Run Python code in a fresh process: warnings as errors, no display, and more environment variables."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True,

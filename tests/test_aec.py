@@ -1,4 +1,4 @@
-"""The PettingZoo face. Numbers in comments are the rows of the checklist that a native package has to meet."""
+"""The PettingZoo face. Numbers in comments are the rows of the checklist for a native package."""
 
 from __future__ import annotations
 

@@ -94,6 +94,14 @@ def test_nineteen_intervals_of_twenty_hold_the_truth():
     assert 0.93 < held < 0.97
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.34, 0.4, "better"), (0.3, 0.33, "worse"), (0.3, 0.34, "unclear"), (1 / 3 - 1e-16, 1 / 3 - 1e-16, "unclear")],
+)
+def test_the_verdict_says_on_which_side_of_the_fair_share_the_interval_lies(low, high, words):
+    assert evaluation.verdict({"interval": [low, high], "fair_share": 1 / 3}) == words
+
+
 # games
 
 

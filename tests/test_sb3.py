@@ -1,4 +1,4 @@
-"""The face of Stable-Baselines3. Numbers in comments are the rows of the checklist that a native package has to meet."""
+"""The face of Stable-Baselines3. Numbers in comments are the rows of the checklist for a native package."""
 
 from __future__ import annotations
 

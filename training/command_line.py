@@ -121,6 +121,14 @@ def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
     return content
 
 
+def check_complete(path: Path, settings_type: type[Any]) -> None:
+    """Raise IceError unless a config file names every setting, as the `config.yaml` of a run does."""
+    kinds = dict(_kinds(settings_type))
+    missing = kinds.keys() - set(_dotted(_check_config(path, kinds), kinds))
+    if missing:
+        raise IceError(f"{path} is cut off or of another version: it lacks {', '.join(sorted(missing))}")
+
+
 def versions() -> dict[str, str | bool | None]:
     """Return what a result depends on: versions of Python and packages (None: absent), git commit, dirty flag."""
     found: dict[str, str | bool | None] = {"python": platform.python_version()}
@@ -174,7 +182,7 @@ def _dotted(content: Mapping[str, Any], kinds: Kinds, prefix: str = "") -> Itera
 
 
 def _gather(words: Sequence[str], kinds: Kinds) -> tuple[list[str], list[str]]:
-    """Return the words with each list's values joined into one, and the config files taken out.
+    """Return the words with each list's values joined into one, a switch without a value on, config files taken out.
 
     Raises IceError for an unknown flag. Config files are read first, so that flags win wherever they stand.
     """
@@ -194,6 +202,8 @@ def _gather(words: Sequence[str], kinds: Kinds) -> tuple[list[str], list[str]]:
             gathered += values[1:]
         elif _is_list(kinds.get(name)) and values and not values[0].startswith("["):
             gathered.append(f"{flag}={json.dumps([_item(value, kinds[name]) for value in values])}")
+        elif kinds.get(name) is bool and not values:
+            gathered.append(f"{flag}=true")
         else:
             gathered += [f"{flag}={values[0]}", *values[1:]] if values else [flag]
     return gathered, files

@@ -38,6 +38,7 @@ EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is
 INTERRUPTED = 130  # the exit code that shells give a command stopped by Ctrl-C
 BLOCK = 8192  # games played side by side
 MOST_GAMES = 1 << 24
+ROUNDING = 1e-9  # three thirds are not quite one
 STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571)  # 97.5 % quantiles at 1 to 5 degrees of freedom
 EXPLANATION = (
     "Win share: the part of the games that the agent won; a victory shared by k seats counts 1/k. The interval holds "
@@ -254,6 +255,14 @@ def student_t(freedom: int) -> float:
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
+def verdict(row: EvaluationRow) -> str:
+    """Return `better` or `worse` if the interval excludes the fair share, else `unclear`."""
+    low, high = row["interval"]
+    if low > row["fair_share"] + ROUNDING:
+        return "better"
+    return "worse" if high < row["fair_share"] - ROUNDING else "unclear"
+
+
 def results_table(rows: Sequence[EvaluationRow]) -> Group:
     """Return the rows as tables for a reader who knows nothing of us, 80 columns wide."""
     games = ", ".join(sorted({f"{row['games']:,}" for row in rows}))
@@ -275,7 +284,7 @@ def results_table(rows: Sequence[EvaluationRow]) -> Group:
             f"{row['win_share']:.3f}",
             f"{low:.3f}–{high:.3f}",
             f"{row['fair_share']:.3f}",
-            "better" if low > row["fair_share"] else "worse" if high < row["fair_share"] else "unclear",
+            verdict(row),
             f"{row['shared_wins']:.1%}",
             f"{row['mean_score']:.2f}",
             f"{row['opponents_mean_score']:.2f}",

@@ -90,7 +90,7 @@ def new_model(game: Game, hidden: list[int], learning_rate: float, seed: int, de
     """Return an untrained MaskablePPO whose policy is a shared trunk with two linear heads."""
     return MaskablePPO(
         "MlpPolicy",
-        SB3VecEnv(game, num_envs=1),
+        SB3VecEnv(game, num_envs=1, num_players=game.table_sizes[-1]),
         learning_rate=learning_rate,
         policy_kwargs={
             "features_extractor_class": Trunk,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from ice_envs.errors import check_range, whole_number
 from training.network import ActorCritic
 from training.selfplay import Decisions, torch_generator
 
@@ -28,6 +29,12 @@ class PPO:
     """Weight of the value's squared error."""
     max_grad_norm: float = 0.5
     """Longer gradients are shortened to this norm."""
+
+    def __post_init__(self) -> None:
+        whole_number("ppo.epochs", self.epochs, 1, 1 << 10)
+        whole_number("ppo.minibatch", self.minibatch, 1, 1 << 30)
+        for name in ("clip", "entropy", "value_weight", "max_grad_norm"):
+            check_range(f"ppo.{name}", getattr(self, name), 0)
 
     def learn(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -14,13 +13,14 @@ import torch
 import yaml
 from sb3_contrib import MaskablePPO
 
-from ice_envs.agents.manifest import EvaluationRow
+from ice_envs.agents.manifest import EvaluationRow, check
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
+from ice_envs.faces.common import observation_box
 from ice_envs.files import check_writable, read_json, reason, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
-from training.network import ActorCritic
+from training.network import ActorCritic, Trunk
 
 CONTENTS = """\
 model.zip        the last network, in Stable-Baselines3's format (sb3_contrib.MaskablePPO.load)
@@ -73,20 +73,21 @@ class RunFolder:
         with replacing(self / name) as partial, partial.open("wb") as file:
             model.save(file)
 
-    def load_model(self, name: str) -> MaskablePPO:
+    def load_model(self, name: str, game: Game) -> MaskablePPO:
         """Return a model of this run (only of your own runs: the format can carry code).
 
-        Raises IceError if it is missing, cut off, or no model of ours.
+        Raises IceError if it is missing, cut off, or no model of ours for this game.
         """
         try:
             model = MaskablePPO.load(self / name, device="cpu")
-            ActorCritic(model.policy)
         except OSError as error:
             raise IceError(f"cannot read {self / name}: {reason(error)}") from error
-        except (ValueError, KeyError, AttributeError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
-            raise IceError(
-                f"{self / name} is not a whole model of a training run: {' '.join(str(error).split())}"
-            ) from error
+        except Exception as error:  # what damaged files raise shares no base class
+            raise IceError(f"{self / name} is not a whole model of a training run") from error
+        if not isinstance(getattr(model.policy, "features_extractor", None), Trunk):
+            raise IceError(f"{self / name} is not a model of a training run, but of something else")
+        if (model.observation_space, model.action_space.n) != (observation_box(game), game.num_actions):
+            raise IceError(f"{self / name} was made for other observations or actions than {game.name} has here")
         return model
 
     def save_state(self, state: Mapping[str, Any]) -> None:
@@ -97,19 +98,27 @@ class RunFolder:
     def load_state(self) -> dict[str, Any]:
         """Return what `save_state` wrote; raise IceError if it is missing or damaged."""
         try:
-            state: dict[str, Any] = torch.load(self / "resume.pt", weights_only=True)
+            state: dict[str, Any] = torch.load(self / "resume.pt", map_location="cpu", weights_only=True)
         except OSError as error:
             raise IceError(f"cannot resume from {self.path}: {reason(error)}") from error
         except Exception as error:  # torch's errors for damaged files share no base class
-            raise IceError(f"{self / 'resume.pt'} is damaged: {' '.join(str(error).split())[:200]}") from error
+            raise IceError(f"{self / 'resume.pt'} is damaged, or not of a training run") from error
+        if not isinstance(state, dict):
+            raise IceError(f"{self / 'resume.pt'} is not of a training run")
         return state
 
     def read_for_export(self) -> tuple[ActorCritic, Game, dict[str, Any], list[EvaluationRow]]:
         """Return the best network, its game, its origin and its evaluation; raise IceError if one is missing."""
+        if not (self / "evaluation.json").exists():
+            raise IceError(f"there is no finished run in {self.path}: evaluation.json is missing")
         evaluation: list[EvaluationRow] = read_json(self / "evaluation.json")
+        check(evaluation, list[EvaluationRow], str(self / "evaluation.json"))
         origin = read_json(self / "history.json")
-        network = ActorCritic(self.load_model("best.zip").policy)
-        return network, find_game(origin["game"]), origin["training"], evaluation
+        try:
+            game, training = find_game(origin["game"]), origin["training"]
+        except (KeyError, TypeError) as error:
+            raise IceError(f"{self / 'history.json'} does not tell of a training run") from error
+        return ActorCritic(self.load_model("best.zip", game).policy), game, training, evaluation
 
     def write_history(self, game: Game, training: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> None:
         """Write what was measured during the run, as data and as a picture."""

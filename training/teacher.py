@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ice_envs.engine.game import States
 from ice_envs.engine.playouts import action_values
+from ice_envs.errors import check_range, whole_number
 from training.network import ActorCritic
 from training.selfplay import Decisions
 
@@ -27,14 +28,23 @@ class TeacherSettings:
 
     share: float = 0.5
     """The part of the run in which the search teaches; the rest is self-play alone."""
-    playouts: int = 8
+    playouts: int = 4
     """Playouts for each legal action of a position."""
+    skilled: int = 2
+    """In so many of them everybody plays on as the greedy baseline does, in the others at random."""
     win_bonus: float = 4.0
     """What winning is worth to the search, in points, besides the points of the round."""
     temperature: float = 0.25
     """Points by which an action must be better to be e times as probable."""
     minibatch: int = 1024
     """Decisions in one step of the optimizer."""
+
+    def __post_init__(self) -> None:
+        check_range("teacher.share", self.share, 0, 1)
+        whole_number("teacher.playouts", self.playouts, 1, 1 << 20)
+        check_range("teacher.win_bonus", self.win_bonus, 0)
+        check_range("teacher.temperature", self.temperature, 1e-6)
+        whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)
 
 
 def search_gains(
@@ -47,7 +57,9 @@ def search_gains(
     def search(first: int, stop: int) -> None:
         scratch = np.zeros(2, states.dtype)
         part = slice(first, stop)
-        action_values(states[part], settings.playouts, settings.win_bonus, stream, scratch, first, gains[part])
+        action_values(
+            states[part], settings.playouts, settings.skilled, settings.win_bonus, stream, scratch, first, gains[part]
+        )
 
     edges = [len(states) * i // threads for i in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:

@@ -5,10 +5,13 @@ python -m training.train --env dokitto
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +24,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from ice_envs import agents
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.jit import is_cold
-from ice_envs.errors import IceError, choose, whole_number
+from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.files import write_json
 from ice_envs.games import find_game
 from training import command_line
@@ -36,6 +39,8 @@ from training.teacher import Teacher, TeacherSettings
 PROGRAM = "training.train"
 BASELINES = ("random", "greedy")
 SECONDS_TO_EXPORT = 15.0
+FIXED = ("env", "num_players", "options", "games", "hidden")
+"""Settings that a resumed run cannot change: its games and its network are made of them."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class Run:
         self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
-        self.model = new_model(self.game, settings.hidden, settings.learning_rate, settings.seed, self.device)
+        seed = int(self._seed(0).spawn(2)[1].generate_state(1)[0])  # Stable-Baselines3 takes 32 bits
+        self.model = new_model(self.game, settings.hidden, settings.learning_rate, seed, self.device)
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
@@ -224,7 +230,7 @@ class Run:
             "games": torch.from_numpy(as_bytes(play.batch.states)),
             "carried": torch.from_numpy(play.carried),
             "earned": torch.from_numpy(play.earned),
-            "waiting": [torch.from_numpy(part) for part in play.waiting().map(as_bytes)],
+            "waiting": [torch.from_numpy(as_bytes(part)) for part in play.waiting()],
             "iteration": self.iteration,
             "decisions": self.decisions,
             "seconds": self.seconds,
@@ -240,12 +246,12 @@ class Run:
             self.model.policy.load_state_dict(state["network"])
             self.optimizer.load_state_dict(state["optimizer"])
             as_bytes(play.batch.states)[:] = state["games"].numpy()
-            for part, saved in zip(play.waiting().map(as_bytes), state["waiting"], strict=True):
+            for part, saved in zip(map(as_bytes, play.waiting()), state["waiting"], strict=True):
                 part[:] = saved.numpy()
             play.carried, play.earned = state["carried"].numpy(), state["earned"].numpy()
             self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
             self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
-        except (KeyError, ValueError, RuntimeError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise IceError(
                 f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"
             ) from error
@@ -282,8 +288,12 @@ def check(settings: TrainSettings) -> None:
     if settings.steps is not None:
         whole_number("steps", settings.steps, 1, 1 << 62)
     whole_number("seed", settings.seed, 0, 1 << 63)
-    for name in ("threads", "games", "horizon"):
+    for name in ("threads", "games"):
         whole_number(name, getattr(settings, name), 1, 1 << 20)
+    whole_number("horizon", settings.horizon, 2 * max(sizes), 1 << 20)  # what is learned from has a successor
+    check_range("final_learning_rate", settings.final_learning_rate, 0)
+    check_range("gamma", settings.gamma, 0, 1)
+    check_range("trace", settings.trace, 0, 1)
     if not settings.hidden or min(settings.hidden) < 1:
         raise IceError(f"hidden must be one or more widths of at least 1, not {settings.hidden}")
     for name, share in settings.opponents.items():
@@ -316,21 +326,27 @@ def announce(run: Run, console: Console) -> None:
         console.print("Compiling the game: this takes some seconds, the first time only.")
 
 
-def train(run: Run, console: Console) -> None:
-    """Learn until the run's end, with a progress bar; Ctrl-C is passed on."""
+def train(run: Run, console: Console) -> bool:
+    """Learn until the run's end, with a progress bar; return whether it was reached, or Ctrl-C stopped the run.
+
+    A run can only be saved between two rounds of learning, so Ctrl-C waits for the end of one.
+    """
     from torch.utils.tensorboard import SummaryWriter
 
-    with SummaryWriter(str(run.folder / "tensorboard")) as writer, progress_bar(console) as bar:
+    logs = str(run.folder / "tensorboard")
+    with ctrl_c(console) as stop, SummaryWriter(logs) as writer, progress_bar(console) as bar:
         task = bar.add_task("Learning", total=1.0, speed="", shares="")
         last_checkpoint = run.seconds
         while run.progress < 1:
             began, before = time.perf_counter(), run.decisions
             run.learn()
             run.seconds += time.perf_counter() - began
+            stopping = stop.is_set()
             speed = (run.decisions - before) / (time.perf_counter() - began)
             bar.update(task, completed=run.progress, speed=f"{speed:,.0f} steps/s")
             write_scalars(writer, run.losses | {"steps_per_second": speed}, run.decisions)
-            if run.seconds - last_checkpoint >= 60 * run.settings.evaluate_minutes or run.progress >= 1:
+            due = run.seconds - last_checkpoint >= 60 * run.settings.evaluate_minutes
+            if due or stopping or run.progress >= 1:
                 began = time.perf_counter()
                 point = run.checkpoint()
                 run.seconds += time.perf_counter() - began
@@ -340,6 +356,26 @@ def train(run: Run, console: Console) -> None:
                 if not console.is_terminal:
                     done = f"{run.progress:4.0%} {run.decisions:>12,} decisions  {speed:,.0f} steps/s"
                     console.print(f"{done}  {short_shares(point)}", soft_wrap=True)
+            if stopping:
+                return False
+    return True
+
+
+@contextmanager
+def ctrl_c(console: Console) -> Iterator[threading.Event]:
+    """Yield a flag that the first Ctrl-C sets; the second one is a KeyboardInterrupt."""
+    asked = threading.Event()
+
+    def ask(*_: Any) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, before)
+        console.print("Stopping after this round of learning; Ctrl-C again stops at once.", soft_wrap=True)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def progress_bar(console: Console) -> Progress:
@@ -382,7 +418,7 @@ def write_scalars(writer: Any, scalars: Mapping[str, float], step: int) -> None:
 def finish(run: Run, console: Console) -> None:
     """Evaluate the best network on deals it was not chosen by, export it, and say what to do next."""
     console.print("Evaluating the best network on fresh deals …")
-    best = run.folder.load_model("best.zip")
+    best = run.folder.load_model("best.zip", run.game)
     run.network = ActorCritic(best.policy)
     rows = run.evaluate(run.settings.final_games, run.settings.seed + 1)
     write_json(run.folder / "evaluation.json", rows)
@@ -404,13 +440,14 @@ def open_run(settings: TrainSettings) -> Run:
     if settings.resume is None:
         folder = RunFolder(settings.out or RunFolder.default_path(settings.env, settings.seed))
         folder.make()
-        folder.write_settings(settings)
-        return Run(settings, folder)
-    folder = RunFolder(settings.resume)
-    state = folder.load_state()
-    run = Run(settings, folder)
-    run.restore(state)
-    folder.write_settings(settings)
+        run = Run(settings, folder)
+        folder.save_state(run.state())
+    else:
+        folder = RunFolder(settings.resume)
+        state = folder.load_state()
+        run = Run(settings, folder)
+        run.restore(state)
+    folder.write_settings(replace(settings, resume=None))  # last: with it the folder holds a run
     return run
 
 
@@ -419,8 +456,14 @@ def resumed_settings(settings: TrainSettings) -> TrainSettings:
     if settings.resume is None:
         return settings
     config = settings.resume / "config.yaml"
-    words = [f"--config={config}", *sys.argv[1:]]
-    return command_line.read_settings(TrainSettings, PROGRAM, words)
+    saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
+    command_line.check_complete(config, TrainSettings)
+    resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *sys.argv[1:]])
+    for name in FIXED:
+        was, now = getattr(saved, name), getattr(resumed, name)
+        if now != was:
+            raise IceError(f"{name} cannot change when a run is continued: it was {was}, not {now}")
+    return resumed
 
 
 def main(settings: TrainSettings) -> int:
@@ -428,14 +471,14 @@ def main(settings: TrainSettings) -> int:
     console = Console()
     run = open_run(resumed_settings(settings))
     announce(run, console)
-    try:
-        train(run, console)
-    except KeyboardInterrupt:
-        run.checkpoint()
-        console.print(f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}")
-        return INTERRUPTED
-    finish(run, console)
-    return 0
+    with suppress(KeyboardInterrupt):  # whenever it comes, what has been saved is whole
+        if train(run, console):
+            finish(run, console)
+            return 0
+    console.print(
+        f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}", soft_wrap=True
+    )
+    return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -53,10 +53,10 @@ class Agent(ABC):
         Raises IceError if the view is of another game, is not one, or its seat is not to move.
         """
         game = self._game_of_view(view)
-        states = np.asarray(game.from_view(view), game.dtype).reshape(1)
+        states = game.from_view(view)
         if states[0].over:
             raise IceError("the game that the view shows is over: there is nothing to choose")
-        if "seat" in view and view["seat"] != states[0].to_move:
+        if view["seat"] != states[0].to_move:
             raise IceError(f"the view is seat {view['seat']}'s, but seat {states[0].to_move} is to move")
         action = int(checked_choice(self, game, states)[0])
         return Move(action, game.labels[action], game.labels_ja[action])

@@ -17,6 +17,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from ice_envs.engine.jit import RECORD
 from ice_envs.engine.layout import Layout
 from ice_envs.errors import IceError, nearest
 
@@ -52,7 +53,7 @@ def record_dtype(game_fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
         end = start + kind.itemsize
     if aligned.itemsize > end:
         parts.append((f"gap_{end}", "u1", (aligned.itemsize - end,)))
-    return np.dtype((np.record, np.dtype(parts, align=True)))
+    return np.dtype((RECORD, np.dtype(parts, align=True)))
 
 
 class Rules(NamedTuple):
@@ -98,7 +99,7 @@ class Game:
     to_view: Callable[[Any, int], dict[str, Any]]
     """to_view(state, seat): what the seat knows, as plain JSON data."""
     from_view: Callable[[Mapping[str, Any]], Any]
-    """from_view(view): a full record that agrees with the view (hidden parts drawn at random)."""
+    """from_view(view): one record, shape (1,), that agrees with the view; what is hidden is drawn from its seed."""
     to_text: Callable[[Any, int | None], str]
     """to_text(state, seat): the table as text, seen by one seat (None: everything open)."""
     score_range: Callable[[int, Any], tuple[int, int]]

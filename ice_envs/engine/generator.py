@@ -37,8 +37,8 @@ def game_seeds(seed: int | np.random.SeedSequence | None, count: int) -> NDArray
 @compiled
 def mix(word: Any) -> Any:
     """Return the 64-bit hash of `word` (uint64)."""
-    word = (word ^ (word >> _30)) * _MIX_1
-    word = (word ^ (word >> _27)) * _MIX_2
+    word = np.multiply(word ^ (word >> _30), _MIX_1)  # unlike `*`, wraps around without a warning in plain Python
+    word = np.multiply(word ^ (word >> _27), _MIX_2)
     return word ^ (word >> _31)
 
 
@@ -51,11 +51,11 @@ def scaled(word: Any, bound: int) -> Any:
 @compiled
 def random_below(state: Any, bound: int) -> Any:
     """Draw a whole number from 0 to bound − 1 from the game's own generator (`state.rng`)."""
-    state.rng = state.rng + _GAMMA
+    state.rng = np.add(state.rng, _GAMMA)
     return scaled(mix(state.rng), bound)
 
 
 @compiled
 def random_for_row(seed: Any, row: int, bound: int) -> Any:
     """Return the draw of one row of a batch: the same for every order and number of threads."""
-    return scaled(mix(mix(seed) + np.uint64(row + 1) * _GAMMA), bound)
+    return scaled(mix(np.add(mix(seed), np.multiply(np.uint64(row + 1), _GAMMA))), bound)

@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
@@ -20,8 +20,33 @@ import numpy as np
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
+
+class PlainArray(np.ndarray):
+    """A field of a PlainRecord: single numbers are read as Python integers."""
+
+    def __getitem__(self, index: Any) -> Any:
+        value = super().__getitem__(index)
+        return int(value) if isinstance(value, np.integer) else value
+
+
+class PlainRecord(np.record):  # type: ignore[misc]  # its stub says final, but NumPy takes subclasses
+    """A record for plain Python. Numbers are read as Python integers, since NumPy computes in a field's few bits.
+
+    Compiled code computes in 64 bits. The generator's uint64 stays what it is: it has to wrap around.
+    """
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if isinstance(value, np.integer) and value.dtype != np.uint64:
+            return int(value)
+        return value.view(PlainArray) if type(value) is np.ndarray else value
+
+
+RECORD: type[np.record] = np.record
+"""The type of one game's record."""
+
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba fills its config at run time
-    np.seterr(over="ignore")  # the generator wraps around on purpose; plain NumPy scalars would warn
+    RECORD = PlainRecord
 
 
 def source_digest() -> str:

@@ -1,11 +1,20 @@
-"""Reading plain data (what JSON can say) strictly: every error names the place and what would be right."""
+"""Plain data, as JSON has it: records turned into it, and strict reading, whose errors name the place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from ice_envs.errors import IceError, nearest
+
+
+def plain_record(state: Any) -> SimpleNamespace:
+    """Return a copy of a record whose fields are Python's own numbers and lists: far faster to read one by one."""
+    values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
+    return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
 
 
 def checked_fields(where: str, value: Any, required: Iterable[str], optional: Iterable[str] = ()) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Flat determinized Monte-Carlo: what each legal action is worth if everybody goes on at random to the round's end."""
+"""Flat determinized Monte-Carlo: what each legal action is worth if everybody plays on to the round's end."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.game import apply, determinize, legal, score, win_share
+from ice_envs.engine.game import apply, determinize, greedy, legal, score, win_share
 from ice_envs.engine.generator import mix, random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.loops import MAX_SEATS, utility
 
 
 @compiled
-def finish_round(state: Any, mask: Any, choices: Any) -> None:
-    """Play random legal actions until the round or the game ends. `mask` (A,) int8 and `choices` (A,) are scratch."""
+def finish_round(state: Any, skilled: bool, mask: Any, choices: Any) -> None:
+    """Play to the end of the round or the game, as the greedy baseline does (`skilled`) or at random.
+
+    `mask` (A,) int8 and `choices` (A,) int64 are scratch.
+    """
     round_number = state.round_number
     while state.over == 0 and state.round_number == round_number:
+        if skilled:
+            apply(state, greedy(state))
+            continue
         legal(state, mask)
         count = 0
         for action in range(len(mask)):
@@ -40,11 +46,14 @@ def lead(state: Any, seat: int, win_bonus: float, points: Any) -> float:
 
 
 @compiled
-def action_values(states: Any, playouts: int, win_bonus: float, seed: Any, scratch: Any, first_row: int, values: Any) -> None:
+def action_values(
+    states: Any, playouts: int, skilled: int, win_bonus: float, seed: Any, scratch: Any, first_row: int, values: Any
+) -> None:
     """Write the mean gain of each legal action of the seat to move into `values` (N, A) float32; others stay 0.
 
     Each playout draws the hidden parts anew (`determinize`, so nothing is read that the seat cannot know) and tries
-    every legal action on that same draw. A gain is the change of `lead` until the round's end. `scratch` holds two
+    every legal action on that same draw; in the first `skilled` ones everybody plays on as the greedy baseline does, in
+    the others at random. A gain is the change of `lead` until the round's end. `scratch` holds two
     records. Row i draws from `seed` and `first_row + i` alone, so slices of a batch may run side by side.
     """
     num_actions = values.shape[1]
@@ -64,5 +73,5 @@ def action_values(states: Any, playouts: int, win_bonus: float, seed: Any, scrat
                     scratch[1] = scratch[0]
                     apply(scratch[1], action)
                     if scratch[1].round_number == scratch[0].round_number:
-                        finish_round(scratch[1], trial_mask, choices)
+                        finish_round(scratch[1], playout < skilled, trial_mask, choices)
                     values[i, action] += (lead(scratch[1], seat, win_bonus, points) - before) / playouts

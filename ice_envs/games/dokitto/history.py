@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine.jit import compiled
-from ice_envs.games.dokitto.rules import DTYPE, NUM_CARDS, NUM_NUMBERS, open_trick, play_card, trick_winner
+from ice_envs.games.dokitto.rules import DTYPE, FLAVORS, NUM_CARDS, NUM_NUMBERS, open_trick, play_card, trick_winner
 
 
 def played_tricks(state: Any) -> list[list[tuple[int, int]]]:
-    """Return the round's tricks, the one on the table last, each as (seat, card) in the order of play."""
-    order = np.zeros(NUM_CARDS, np.int64)
+    """Return the tricks of the round of a record, the one on the table last, each as (seat, card) in order of play."""
+    order = np.zeros((NUM_CARDS, 2), np.int64)
     count = write_order(np.asarray(state).reshape(1), np.zeros(1, DTYPE), order)
-    num_players, played_by = int(state.num_players), state.played_by.tolist()
-    plays = [(played_by[card] - 1, card) for card in order[:count].tolist()]
-    return [plays[first : first + num_players] for first in range(0, count, num_players)]
+    plays = [(seat, card) for seat, card in order[:count].tolist()]
+    return [plays[first : first + int(state.num_players)] for first in range(0, count, int(state.num_players))]
 
 
 @compiled
 def write_order(states: Any, scratch: Any, order: Any) -> int:
-    """Write the cards played in this round of `states[0]` in order; return how many. `scratch` is any one record."""
+    """Write seat and card (65, 2) of each play in the round of `states[0]`, in order; return how many there were."""
     state, table = states[0], scratch[0]
     laid = np.full((NUM_NUMBERS, state.num_players), -1)
     for card in range(NUM_CARDS):
@@ -37,17 +36,17 @@ def write_order(states: Any, scratch: Any, order: Any) -> int:
                 return count
             table.to_move = seat
             play_card(table, laid[trick, seat])
-            order[count] = laid[trick, seat]
+            order[count, 0], order[count, 1] = seat, laid[trick, seat]
             count += 1
         leader = trick_winner(table)
     return count
 
 
-def flavors_of(bits: int, names: tuple[str, ...]) -> list[str]:
+def flavors_of(bits: int) -> list[str]:
     """Return the names of a set of flavors."""
-    return [name for flavor, name in enumerate(names) if int(bits) >> flavor & 1]
+    return [name for flavor, name in enumerate(FLAVORS) if bits >> flavor & 1]
 
 
 def numbers_of(bits: int) -> list[int]:
     """Return the numbers of a set of cards of one flavor."""
-    return [place + 1 for place in range(NUM_NUMBERS) if int(bits) >> place & 1]
+    return [place + 1 for place in range(NUM_NUMBERS) if bits >> place & 1]

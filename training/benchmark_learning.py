@@ -1,0 +1,163 @@
+"""The benchmark's section on training: from end to end, next to the arithmetic alone and to a stock learner."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+
+from ice_envs.engine.game import Game
+from ice_envs.faces.sb3 import SB3VecEnv
+from training import command_line
+from training.benchmark_games import RATIO, Bench, Measurement, Work, ratios, speed
+from training.network import ActorCritic, new_model
+from training.run_folder import RunFolder
+from training.train import PROGRAM, Run, TrainSettings
+
+STOCK_MINIBATCHES = 4
+
+
+class Arithmetic:
+    """The passes through the network that one round of training makes, on ready float tensors: nothing else.
+
+    Args:
+        run: the training run.
+        decisions: how many it learns from in a round; as many are taken to be chosen in `horizon` forward passes.
+    """
+
+    def __init__(self, run: Run, decisions: int) -> None:
+        settings = run.settings
+        self._decisions, self._choices = decisions, settings.horizon
+        count = max(decisions // settings.ppo.minibatch, 1)
+        self._steps = settings.ppo.epochs * count
+        # a rate of 0 costs what any other does, and the network stays as it is
+        model = new_model(run.game, settings.hidden, 0.0, settings.seed, "cpu")
+        self._network, self._optimizer = ActorCritic(model.policy), model.policy.optimizer
+        self._chosen = self._inputs(run.game, decisions // settings.horizon)
+        self._learned = self._inputs(run.game, decisions // count)
+        self._gradients = [torch.full_like(output, 1e-3) for output in self._network(*self._learned)]
+
+    @staticmethod
+    def _inputs(game: Game, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.ones(rows, game.layout.size), torch.ones(rows, game.num_actions)
+
+    def work(self) -> float:
+        """Make the passes of one round; return the number of decisions."""
+        with torch.no_grad():
+            for _ in range(self._choices):
+                self._network(*self._chosen)
+        for _ in range(self._steps):
+            self._optimizer.zero_grad(set_to_none=True)
+            torch.autograd.backward(self._network(*self._learned), self._gradients)
+            self._optimizer.step()
+        return self._decisions
+
+
+def training(bench: Bench) -> list[Measurement]:
+    """Measure training from end to end, next to its network's arithmetic alone and to stock MaskablePPO."""
+    settings = training_settings(bench)
+    run = Run(settings, RunFolder(os.devnull))  # nothing is ever written
+
+    def learn() -> float:
+        before = run.decisions
+        run.learn()
+        return run.decisions - before
+
+    learn()  # the first rollout keeps the last decision of every seat for the next one
+    arithmetic = Arithmetic(run, int(learn()))
+    stock = [stock_learner(run, games, bench.num_players) for games in bench.effort.stock_games]
+    works: list[Work] = [learn, arithmetic.work, *(partial(stock_work, model) for model in stock)]
+    samples = [partial(speed, work, 0.0) for work in works]
+    for sample in samples:
+        sample()
+    ours, bound, *others = bench.in_turn("training", samples, bench.effort.slow_repeats)
+    fastest = max(others, key=np.median)
+    described = described_training(settings, run.sizes)
+    return [
+        Measurement("learning included", "decisions/s", ours, described),
+        Measurement("the network's arithmetic alone", "decisions/s", bound, described),
+        *(
+            Measurement(f"stock MaskablePPO, {model.n_envs} games", "decisions/s", values, described_stock(model))
+            for model, values in zip(stock, others, strict=True)
+        ),
+        Measurement("over the arithmetic alone", RATIO, ratios(ours, bound), described),
+        Measurement("over the fastest stock MaskablePPO", RATIO, ratios(ours, fastest), described),
+    ]
+
+
+def training_settings(bench: Bench) -> TrainSettings:
+    """Return the game's default settings of training, on the CPU and without the teacher's part."""
+    settings = command_line.read_settings(TrainSettings, PROGRAM, [f"--env={bench.game.name}"], game_defaults=True)
+    return replace(
+        settings,
+        games=bench.effort.games or settings.games,
+        horizon=bench.effort.horizon or settings.horizon,
+        threads=bench.threads,
+        seed=bench.seed,
+        device="cpu",
+        teacher=replace(settings.teacher, share=0.0),
+        ppo=replace(settings.ppo, minibatch=bench.effort.minibatch or settings.ppo.minibatch),
+    )
+
+
+def described_training(settings: TrainSettings, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the settings that training's speed depends on."""
+    names = ("env", "games", "horizon", "hidden", "threads", "opponents")
+    chosen = {name: getattr(settings, name) for name in names}
+    return {**chosen, "num_players": list(sizes), "minibatch": settings.ppo.minibatch, "epochs": settings.ppo.epochs}
+
+
+def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:
+    """Return stock MaskablePPO with our network and our settings; its opponents cost least: they play at random."""
+    settings, ppo = run.settings, run.settings.ppo
+    steps = max(STOCK_MINIBATCHES * ppo.minibatch // games, 1)
+    model = MaskablePPO(
+        "MlpPolicy",
+        SB3VecEnv(run.game, games, num_players, opponents="random", seed=settings.seed),
+        learning_rate=settings.learning_rate,
+        n_steps=steps,
+        batch_size=games * steps // STOCK_MINIBATCHES,
+        n_epochs=ppo.epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.trace,
+        clip_range=ppo.clip,
+        ent_coef=ppo.entropy,
+        vf_coef=ppo.value_weight,
+        max_grad_norm=ppo.max_grad_norm,
+        policy_kwargs=run.model.policy_kwargs,
+        seed=settings.seed,
+        device="cpu",
+    )
+    model.set_logger(Logger(None, []))  # its own would leave a folder behind
+    return model
+
+
+def stock_work(model: MaskablePPO) -> float:
+    """Let stock MaskablePPO play and learn once; return the number of decisions."""
+    decisions = model.n_envs * model.n_steps
+    model.learn(decisions, reset_num_timesteps=False, log_interval=sys.maxsize)
+    return decisions
+
+
+def described_stock(model: MaskablePPO) -> dict[str, Any]:
+    """Return the settings that stock MaskablePPO's speed depends on."""
+    env = model.env
+    assert env is not None  # it was made with one
+    return {
+        "env": env.get_attr("game")[0],
+        "num_players": env.get_attr("num_players")[0],
+        "games": model.n_envs,
+        "horizon": model.n_steps,
+        "hidden": model.policy_kwargs["features_extractor_kwargs"]["hidden"],
+        "threads": torch.get_num_threads(),
+        "minibatch": model.batch_size,
+        "epochs": model.n_epochs,
+    }

@@ -370,6 +370,20 @@ def test_a_reset_in_mid_game_is_a_fresh_start(name: str, num_players: int):  # 1
         assert aec_transcript(env) == expected
 
 
+def test_a_reset_between_two_dead_turns_is_a_fresh_start():  # 19
+    env, fresh = (module("dokitto").env(**SHORT["dokitto"]) for _ in range(2))
+    env.reset(seed=6)
+    turns = aec_turns(env, np.random.default_rng(0))
+    while not any(env.terminations.values()):
+        next(turns)
+    env.step(None)
+    env.step(None)
+    env.reset(seed=5)
+    fresh.reset(seed=5)
+    assert aec_transcript(env) == aec_transcript(fresh)
+    assert env.agent_selection == fresh.agent_selection
+
+
 @tables
 def test_an_illegal_action_loses_and_the_next_game_is_whole(name: str, num_players: int):  # 19, 26
     env = module(name).env(num_players=num_players)

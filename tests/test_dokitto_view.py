@@ -14,7 +14,6 @@ from ice_envs import IceError
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.engine.generator import game_seeds
-from ice_envs.games.dokitto.rules import NUM_CARDS
 from tests.dokitto_positions import GAME, legal_codes, play, position, random_states
 from tests.helpers import determinized, masks, observations
 
@@ -164,9 +163,9 @@ def test_a_view_with_a_choice_of_tiles():
 
 
 def finished() -> States:
-    """Two seats at the end of a game: player_0 busts in the fifth trick of the second round."""
+    """Two seats at the end of a game: player_0 busts in the fifth trick of the third round."""
     states = position(
-        "s2 s13 c3 c13 m1 m13", "s1 s3 c1 c2 m2 m12", stars="c1", totals=(5, 9), fields={"round_number": 2}
+        "s2 s13 c3 c13 m1 m13", "s1 s3 c1 c2 m2 m12", stars="c1", totals=(5, 9), fields={"round_number": 3}
     )
     return play(states, "s13 s1 c13 c1 m13 m2 m1 m12 c2 c3")
 
@@ -178,15 +177,15 @@ def test_a_view_of_a_finished_game():
     assert GAME.to_view(GAME.from_view(view)[0], 1) == view
     for name, value, reason in (
         ("over", False, "over is false, but the cards played end the round"),
-        ("totals", [6, 10], r"totals\[0\] must be from 0 to 5, not 6"),
-        ("totals", [5, 0], r"totals\[1\] must be from 1 to 7, not 0"),
+        ("totals", [10, 10], r"totals\[0\] must be from 0 to 9, not 10"),
+        ("totals", [5, 0], r"totals\[1\] must be from 1 to 10, not 0"),
         ("totals", [5, 3], "truncated is false, but over and totals say the contrary"),
     ):
         with pytest.raises(IceError, match=reason):
             GAME.from_view(view | {name: value})
-    with pytest.raises(IceError, match="over is true, but nobody has 10 points and round 2 is not the last"):
+    with pytest.raises(IceError, match="over is true, but nobody has 10 points and round 3 is not the last"):
         GAME.from_view(view | {"totals": [5, 3], "truncated": True})
-    GAME.from_view(view | {"totals": [5, 3], "truncated": True, "options": {"max_rounds": 2}})
+    GAME.from_view(view | {"totals": [5, 3], "truncated": True, "options": {"max_rounds": 3}})
 
 
 def test_a_card_after_the_end_of_the_round_is_refused():
@@ -376,7 +375,7 @@ def test_a_damaged_view_is_refused_or_agrees_with_itself(size: int):
     """Whatever is changed, from_view says no in words or gives a game that the changed view describes."""
     rng = np.random.default_rng(size)
     states = np.concatenate(list(random_states(size, 30, seed=size).values()))
-    accepted = 0
+    accepted, refused = 0, []
     for state in np.repeat(states, 10):
         seat = int(rng.integers(size))
         view = json.loads(json.dumps(GAME.to_view(state, seat)))
@@ -384,12 +383,14 @@ def test_a_damaged_view_is_refused_or_agrees_with_itself(size: int):
         try:
             rebuilt = GAME.from_view(view)[0]
         except IceError as error:
-            assert "\n" not in str(error)
+            refused.append(str(error))
         else:
             accepted += 1
             assert in_order(GAME.to_view(rebuilt, view["seat"])) == in_order(view)
             assert masks(GAME, np.array([rebuilt], GAME.dtype)).any() == (not view["over"])
-    assert 0 < accepted < len(states) * 5
+    assert accepted > 20
+    assert len(refused) > 5 * len(states)
+    assert not any("\n" in reason for reason in refused)
 
 
 def in_order(view: dict[str, Any]) -> dict[str, Any]:
@@ -476,7 +477,7 @@ player_0 has won the trick and takes a tile: strawberry or chocolate
          3    >[M8]       M5        M6"""
 
 OVER = """\
-Dokitto! Ice   over after round 2
+Dokitto! Ice   over after round 3
 player_1 has most points
 
               points  cards  cone                                void in
@@ -508,6 +509,6 @@ def test_text_of_a_finished_game():
     assert GAME.to_text(states[0], 1) == OVER
     states["totals"], states["truncated"] = 7, 1
     assert GAME.to_text(states[0], 1).splitlines()[:2] == [
-        "Dokitto! Ice   cut off after round 2",
+        "Dokitto! Ice   cut off after round 3",
         "player_0 and player_1 have most points",
     ]

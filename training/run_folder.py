@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 import yaml
+from gymnasium.spaces import Discrete
 from sb3_contrib import MaskablePPO
 
 from ice_envs.agents.manifest import EvaluationRow, check
@@ -86,7 +87,7 @@ class RunFolder:
             raise IceError(f"{self / name} is not a whole model of a training run") from error
         if not isinstance(getattr(model.policy, "features_extractor", None), Trunk):
             raise IceError(f"{self / name} is not a model of a training run, but of something else")
-        if (model.observation_space, model.action_space.n) != (observation_box(game), game.num_actions):
+        if (model.observation_space, model.action_space) != (observation_box(game), Discrete(game.num_actions)):
             raise IceError(f"{self / name} was made for other observations or actions than {game.name} has here")
         return model
 

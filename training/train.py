@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from ice_envs import agents
+from ice_envs.agents.manifest import EvaluationRow
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError, check_range, choose, whole_number
@@ -39,6 +40,8 @@ from training.teacher import Teacher, TeacherSettings
 PROGRAM = "training.train"
 BASELINES = ("random", "greedy")
 SECONDS_TO_EXPORT = 15.0
+GAMES, NETWORK, SEATING, ITERATION, CHOOSING, FINAL = range(6)
+"""What a seed is drawn for. The best network is chosen by some deals and measured, at the end, on others."""
 FIXED = ("env", "num_players", "options", "games", "hidden")
 """Settings that a resumed run cannot change: its games and its network are made of them."""
 
@@ -106,8 +109,8 @@ class Run:
         self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
-        seed = int(self._seed(0).spawn(2)[1].generate_state(1)[0])  # Stable-Baselines3 takes 32 bits
-        self.model = new_model(self.game, settings.hidden, settings.learning_rate, seed, self.device)
+        seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
+        self.model = new_model(self.game, settings.hidden, settings.learning_rate, int(seed), self.device)
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
@@ -124,17 +127,16 @@ class Run:
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
-        seed = self._seed(0)
         batch = Batch(
             self.game,
             settings.games,
-            seed=seed,
+            seed=self._seed(GAMES),
             num_players=self.sizes,
             num_threads=settings.threads,
             reward=settings.reward,
             **settings.options,
         )
-        draws = np.random.default_rng(seed.spawn(1)[0]).random(settings.games)
+        draws = np.random.default_rng(self._seed(SEATING)).random(settings.games)
         opponents, edge = [], 0.0
         for name, share in settings.opponents.items():
             seats = np.zeros(batch.last_shares.shape, np.bool_)
@@ -143,9 +145,9 @@ class Run:
             edge += share
         return SelfPlay(batch, self.network, opponents, settings.horizon, settings.gamma, settings.trace)
 
-    def _seed(self, iteration: int) -> np.random.SeedSequence:
-        """Return the seed of one iteration: a resumed run draws as a straight one does."""
-        return np.random.SeedSequence(self.settings.seed, spawn_key=(iteration,))
+    def _seed(self, *purpose: int) -> np.random.SeedSequence:
+        """Return the seed for one purpose; iterations have their own, so a resumed run draws as a straight one does."""
+        return np.random.SeedSequence(self.settings.seed, spawn_key=purpose)
 
     @property
     def budget(self) -> float:
@@ -166,7 +168,7 @@ class Run:
     def learn(self) -> None:
         """Play one rollout and learn from it."""
         self.iteration += 1
-        playing, learning = self._seed(self.iteration).spawn(2)
+        playing, learning = self._seed(ITERATION, self.iteration).spawn(2)
         settings = self.settings
         rate = settings.learning_rate + self.progress * (settings.final_learning_rate - settings.learning_rate)
         for group in self.optimizer.param_groups:
@@ -177,8 +179,9 @@ class Run:
         self.decisions += len(decisions.action)
         self.model.num_timesteps = self.decisions
 
-    def evaluate(self, games: int, seed: int) -> list[Any]:
-        """Return evaluation rows of the network for each baseline and table size."""
+    def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
+        """Return evaluation rows of the network for each baseline and table size, each purpose on deals of its own."""
+        seed = int(self._seed(purpose).generate_state(1)[0])
         agent = NetworkAgent(self.network, self.game, self.folder.path.name)
         return [
             evaluate(agent, baseline, self.game, size, games, seed, self.settings.options)
@@ -189,7 +192,7 @@ class Run:
     def checkpoint(self) -> dict[str, Any]:
         """Evaluate, note the figures down, keep the best network and save all that --resume needs."""
         began = time.perf_counter()
-        rows = self.evaluate(self.settings.evaluation_games, self.settings.seed)
+        rows = self.evaluate(self.settings.evaluation_games, CHOOSING)
         shares: dict[str, dict[str, float]] = {}
         for row in rows:
             shares.setdefault(row["opponent"], {})[str(row["num_players"])] = row["win_share"]
@@ -420,7 +423,7 @@ def finish(run: Run, console: Console) -> None:
     console.print("Evaluating the best network on fresh deals …")
     best = run.folder.load_model("best.zip", run.game)
     run.network = ActorCritic(best.policy)
-    rows = run.evaluate(run.settings.final_games, run.settings.seed + 1)
+    rows = run.evaluate(run.settings.final_games, FINAL)
     write_json(run.folder / "evaluation.json", rows)
     manifest = export(run.network, run.game, run.folder.path, run.folder.path.name, run.origin(), rows)
     console.print(results_table(rows))
@@ -475,9 +478,7 @@ def main(settings: TrainSettings) -> int:
         if train(run, console):
             finish(run, console)
             return 0
-    console.print(
-        f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}", soft_wrap=True
-    )
+    console.print(f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}", soft_wrap=True)
     return INTERRUPTED
 
 

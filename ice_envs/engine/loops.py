@@ -43,7 +43,7 @@ def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
 
 @compiled
 def observe_seats(states: Any, seats: Any, observation: Any, mask: Any) -> None:
-    """Write what seat `seats[i]` observes of game i (N, L) uint8, and its mask (N, A) int8: zero unless it is to move."""
+    """Write what seat `seats[i]` observes of game i (N, L) uint8, and its mask (N, A) int8: 0 unless it is to move."""
     for i in range(len(states)):
         observation[i, :] = 0
         observe(states[i], seats[i], observation[i])

@@ -25,7 +25,6 @@ from ice_envs.games.dokitto.rules import (
     NUM_CARDS,
     NUM_FLAVORS,
     NUM_NUMBERS,
-    TAKE_TILE,
     TILES_PER_FLAVOR,
     must_follow,
     trick_winner,

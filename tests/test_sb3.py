@@ -46,11 +46,12 @@ class MasksUsed(BaseCallback):
 @pytest.mark.parametrize("single", [True, False])
 def test_maskable_ppo_trains_with_masks(name: str, single: bool):  # 29
     env: Any = SingleSeatEnv(name, opponents="random") if single else SB3VecEnv(name, 32, opponents="random")
-    model = MaskablePPO("MlpPolicy", env, n_steps=512 if single else 64, batch_size=256, n_epochs=1, seed=0)
+    steps, rollout = (256, 256) if single else (2048, 64)
+    model = MaskablePPO("MlpPolicy", env, n_steps=rollout, batch_size=256, n_epochs=1, seed=0)
     before = [parameter.detach().clone() for parameter in model.policy.parameters()]
     seen = MasksUsed()
-    model.learn(512 if single else 2048, callback=seen)
-    assert seen.chosen == (512 if single else 2048)
+    model.learn(steps, callback=seen)
+    assert seen.chosen == steps
     assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypedDict
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 
 from ice_envs.agents.manifest import check
@@ -52,8 +53,8 @@ GOALS = {
 LEAST = 0.6
 """A measurement under this part of the baseline's speed is a failure."""
 EXPLANATION = (
-    "Every number is the median of the repeats, and things that are compared were measured in turn. Where the lowest "
-    "and the highest are far apart, the machine was busy with other work. × is a ratio of speeds, measured pairwise."
+    "Range: the lowest and the highest of the repeats, as parts of the median; where they are far apart, the machine "
+    "was busy with other work. What is compared was measured in turn, and × is the median ratio of such pairs."
 )
 
 
@@ -110,14 +111,17 @@ def main(settings: BenchmarkSettings) -> int:
     if is_cold():
         console.print("Compiling the game: this takes some seconds, the first time only.")
     rows: list[BenchmarkRow] = []
+    stopped = False
     try:
-        for section in settings.only:
+        for section in dict.fromkeys(settings.only):
             rows += rows_of(section, SECTIONS[section][1](bench))
     except KeyboardInterrupt:
+        stopped = True
         console.print("Stopped: only finished sections are shown, and no file is written.")
+    if rows:
         Console().print(results(rows))
+    if stopped:
         return INTERRUPTED
-    Console().print(results(rows))
     if settings.json:
         write_json(settings.json, rows)
     return compare(rows, baseline) if baseline is not None else 0
@@ -125,6 +129,8 @@ def main(settings: BenchmarkSettings) -> int:
 
 def open_bench(settings: BenchmarkSettings, console: Console) -> Bench:
     """Return what the sections need; raise IceError for settings that cannot be measured with."""
+    if not settings.only:
+        raise IceError(f"name at least one section: {', '.join(SECTIONS)}")
     game = find_game(settings.env)
     return Bench(
         game,
@@ -186,26 +192,23 @@ def results(rows: Sequence[BenchmarkRow]) -> RenderableType:
         mine = [row for row in rows if row["section"] == section]
         if mine:
             parts.append(section_table(title, mine))
-    if rows:
-        parts.append(f"{rows[0]['cpu']}. {EXPLANATION}")
-    return Group(*parts)
+    return Group(*parts, f"{rows[0]['cpu']}. {EXPLANATION}")
 
 
 def section_table(title: str, rows: Sequence[BenchmarkRow]) -> Table:
     """Return the table of one section."""
     table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
     table.add_column("what", overflow="fold")
-    for name in ("median", "lowest – highest"):
+    table.add_column("median", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name in ("range", "goal"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("goal", justify="right", no_wrap=True)
     for row in rows:
         if row["value"] is None:
-            table.add_row(row["name"], "–", "", "", "")
-            table.add_row(f"  ({row['note']})", "", "", "", "")
+            table.add_row(f"{row['name']}: {escape(row['note'])}")
         else:
-            spread = f"{number(row['min'])} – {number(row['max'])}"
-            table.add_row(row["name"], number(row["value"]), spread, row["unit"], goal_of(row))
+            spread = f"{row['min'] / row['value']:.0%} – {row['max'] / row['value']:.0%}"
+            table.add_row(row["name"], number(row["value"]), row["unit"], spread, goal_of(row))
     return table
 
 

@@ -188,19 +188,20 @@ def batch(bench: Bench) -> list[Measurement]:
         speeds = bench.speeds(f"{games:,} games", [play.work for play in plays])
         by_kind = dict(zip(kinds, speeds, strict=True))
         for (threads, observed), values in by_kind.items():
-            name = f"{games:,} games, {plural(threads, 'thread')}, {'' if observed else 'not '}observed"
+            kind = f"{plural(threads, 'thread')}, {'' if observed else 'not '}observed"
+            name = f"{plural(games, 'game')}, {kind}"
             settings = bench.settings(games=games, threads=threads, observed=observed)
             found.append(Measurement(name, "moves/s", values, settings))
         if games > 1 and bench.threads > 1:
             gain = ratios(by_kind[bench.threads, True], by_kind[1, True])
-            name = f"{games:,} games, observed: {bench.threads} threads over 1"
+            name = f"{plural(games, 'game')}, observed: {bench.threads} threads over 1"
             found.append(Measurement(name, RATIO, gain, bench.settings(games=games, threads=bench.threads)))
     return found
 
 
 def plural(count: int, thing: str) -> str:
-    """Return `1 thing` or `2 things`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    """Return `1 thing` or `2,000 things`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def aec(bench: Bench) -> list[Measurement]:
@@ -325,14 +326,14 @@ def search(bench: Bench) -> list[Measurement]:
 
         return work
 
-    works = {
-        ("copies", "copies/s"): copy,
-        ("copies, hidden parts redrawn", "copies/s"): redraw,
-        ("imagined moves, random", "moves/s"): imagine(0),
-        ("imagined moves, greedy", "moves/s"): imagine(PLAYOUTS),
-    }
-    speeds = bench.speeds("what a search does", works.values())
-    return [Measurement(name, unit, found, bench.settings()) for (name, unit), found in zip(works, speeds, strict=True)]
+    works = [copy, redraw, imagine(0), imagine(PLAYOUTS)]
+    copies, redrawn, random, greedy = bench.speeds("what a search does", works)
+    return [
+        Measurement("copies", "copies/s", copies, bench.settings()),
+        Measurement("copies, hidden parts redrawn", "copies/s", redrawn, bench.settings()),
+        Measurement("imagined moves, random", "moves/s", random, bench.settings(playouts=PLAYOUTS)),
+        Measurement("imagined moves, greedy", "moves/s", greedy, bench.settings(playouts=PLAYOUTS)),
+    ]
 
 
 def midgame_states(bench: Bench) -> States:

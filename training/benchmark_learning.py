@@ -81,12 +81,18 @@ def training(bench: Bench) -> list[Measurement]:
     ours, bound, *others = bench.in_turn("training", samples, bench.effort.slow_repeats)
     fastest = max(others, key=np.median)
     described = described_training(settings, run.sizes)
+    described_stock = [
+        described
+        | {"num_players": bench.num_players, "opponents": "random"}
+        | {"games": model.n_envs, "horizon": model.n_steps, "minibatch": model.batch_size}
+        for model in stock
+    ]
     return [
         Measurement("learning included", "decisions/s", ours, described),
         Measurement("the network's arithmetic alone", "decisions/s", bound, described),
         *(
-            Measurement(f"stock MaskablePPO, {model.n_envs} games", "decisions/s", values, described_stock(model))
-            for model, values in zip(stock, others, strict=True)
+            Measurement(f"stock MaskablePPO, {theirs['games']} games", "decisions/s", values, theirs)
+            for theirs, values in zip(described_stock, others, strict=True)
         ),
         Measurement("over the arithmetic alone", RATIO, ratios(ours, bound), described),
         Measurement("over the fastest stock MaskablePPO", RATIO, ratios(ours, fastest), described),
@@ -143,21 +149,5 @@ def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:
 def stock_work(model: MaskablePPO) -> float:
     """Let stock MaskablePPO play and learn once; return the number of decisions."""
     decisions = model.n_envs * model.n_steps
-    model.learn(decisions, reset_num_timesteps=False, log_interval=sys.maxsize)
+    model.learn(decisions, reset_num_timesteps=False, log_interval=sys.maxsize)  # never log
     return decisions
-
-
-def described_stock(model: MaskablePPO) -> dict[str, Any]:
-    """Return the settings that stock MaskablePPO's speed depends on."""
-    env = model.env
-    assert env is not None  # it was made with one
-    return {
-        "env": env.get_attr("game")[0],
-        "num_players": env.get_attr("num_players")[0],
-        "games": model.n_envs,
-        "horizon": model.n_steps,
-        "hidden": model.policy_kwargs["features_extractor_kwargs"]["hidden"],
-        "threads": torch.get_num_threads(),
-        "minibatch": model.batch_size,
-        "epochs": model.n_epochs,
-    }

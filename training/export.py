@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -41,7 +41,7 @@ from ice_envs.errors import IceError
 from ice_envs.files import check_writable, replacing
 from training import command_line
 from training.network import ActorCritic
-from training.run_folder import RunFolder
+from training.run_folder import Origin, RunFolder
 
 OPSET = 18
 PARITY_POSITIONS = 16
@@ -85,7 +85,7 @@ def export(
     game: Game,
     folder: Path,
     name: str,
-    training: Mapping[str, Any],
+    training: Origin,
     evaluation: Sequence[EvaluationRow],
 ) -> Path:
     """Write agent.onnx and agent.json into `folder`, load them again and play; return the manifest's path.
@@ -95,8 +95,8 @@ def export(
         game: its game.
         folder: an existing folder.
         name: the agent's name.
-        training: where it comes from, as plain data.
-        evaluation: its results, one row for each table size and opponent.
+        training: where it comes from.
+        evaluation: its results, one row or more for each table size that it was trained for.
 
     Raises IceError if the exported agent does not answer as the network does.
     """
@@ -110,7 +110,7 @@ def export(
         opset=opset,
         ir_version=ir_version,
         exporter=f"torch {torch.__version__} dynamo",
-        producer=f"ice_envs {command_line.versions()['ice_envs']}",
+        producer=producer(),
     )
     with replacing(folder / "agent.onnx") as partial:
         partial.write_bytes(model)
@@ -120,22 +120,30 @@ def export(
     return path
 
 
+def producer() -> str:
+    """Return this package's version and commit, and whether its sources were changed since."""
+    versions = command_line.versions()
+    changed = ", changed since" if versions["dirty"] else ""
+    return f"ice_envs {versions['ice_envs']}, commit {versions['commit']}{changed}"
+
+
 def describe(
-    network: ActorCritic, game: Game, name: str, training: Mapping[str, Any], evaluation: Sequence[EvaluationRow]
+    network: ActorCritic, game: Game, name: str, training: Origin, evaluation: Sequence[EvaluationRow]
 ) -> Manifest:
-    """Return the manifest, its part about the model file still empty."""
+    """Return the manifest, its part about the model file still empty; it may play what it was evaluated at."""
+    seats = sorted({row["num_players"] for row in evaluation})
     return Manifest(
-        **interface(game),
+        **interface(game, training["reward"]),
         schema=SCHEMA,
         name=name,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         authors=["ice_envs training"],
         licence="MIT",
-        description=f"{game.title}, {game.table_sizes[0]} to {game.table_sizes[-1]} seats, trained by self-play",
+        description=f"{game.title} with {' or '.join(map(str, seats))} seats, trained by self-play",
         onnx=OnnxFile(file="", sha256="", bytes=0, opset=0, ir_version=0, exporter="", producer=""),
-        options=game.default_options(),
-        seats=list(game.table_sizes),
-        training=dict(training),
+        options=evaluation[0]["options"],
+        seats=seats,
+        training={**training},
         evaluation=list(evaluation),
         parity=parity(network, game),
         limits=LIMITS,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 import yaml
@@ -34,6 +34,20 @@ agent.onnx       the best network for any front end
 agent.json       its manifest: what goes in, what comes out, where it comes from
 resume.pt        what --resume needs
 """
+
+
+class Origin(TypedDict):
+    """Where a network comes from, as a manifest tells it."""
+
+    algorithm: str
+    decisions: int
+    seconds: float
+    seed: int
+    num_players: list[int]
+    options: dict[str, Any]
+    reward: str
+    settings: str
+    versions: dict[str, str | bool | None]
 
 
 class RunFolder:
@@ -108,12 +122,14 @@ class RunFolder:
             raise IceError(f"{self / 'resume.pt'} is not of a training run")
         return state
 
-    def read_for_export(self) -> tuple[ActorCritic, Game, dict[str, Any], list[EvaluationRow]]:
+    def read_for_export(self) -> tuple[ActorCritic, Game, Origin, list[EvaluationRow]]:
         """Return the best network, its game, its origin and its evaluation; raise IceError if one is missing."""
         if not (self / "evaluation.json").exists():
             raise IceError(f"there is no finished run in {self.path}: evaluation.json is missing")
         evaluation: list[EvaluationRow] = read_json(self / "evaluation.json")
         check(evaluation, list[EvaluationRow], str(self / "evaluation.json"))
+        if not evaluation:
+            raise IceError(f"{self / 'evaluation.json'} holds no results")
         origin = read_json(self / "history.json")
         try:
             game, training = find_game(origin["game"]), origin["training"]
@@ -121,9 +137,9 @@ class RunFolder:
             raise IceError(f"{self / 'history.json'} does not tell of a training run") from error
         return ActorCritic(self.load_model("best.zip", game).policy), game, training, evaluation
 
-    def write_history(self, game: Game, training: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> None:
+    def write_history(self, game: Game, training: Origin, history: Sequence[Mapping[str, Any]]) -> None:
         """Write what was measured during the run, as data and as a picture."""
-        write_json(self / "history.json", {"game": game.name, "training": dict(training), "history": list(history)})
+        write_json(self / "history.json", {"game": game.name, "training": training, "history": list(history)})
         if history:
             with replacing(self / "curves.png") as partial:
                 draw_curves(game, history, partial)

@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,7 @@ from training.evaluate import INTERRUPTED, check_games, evaluate, results_table
 from training.export import export
 from training.network import ActorCritic, NetworkAgent, new_model
 from training.ppo import PPO
-from training.run_folder import CONTENTS, RunFolder
+from training.run_folder import CONTENTS, Origin, RunFolder
 from training.selfplay import Opponents, SelfPlay
 from training.teacher import Teacher, TeacherSettings
 
@@ -213,16 +214,19 @@ class Run:
         self.folder.save_state(self.state())
         return point
 
-    def origin(self) -> dict[str, Any]:
+    def origin(self) -> Origin:
         """Return where the network comes from, as the manifest tells it."""
-        return {
-            "algorithm": "flat Monte-Carlo teacher, then self-play with masked PPO, every seat learned from",
-            "decisions": self.decisions,
-            "seconds": round(self.seconds, 1),
-            "seed": self.settings.seed,
-            "settings": (self.folder / "config.yaml").read_text(encoding="utf-8"),
-            "versions": command_line.versions(),
-        }
+        return Origin(
+            algorithm="flat Monte-Carlo teacher, then self-play with masked PPO, every seat learned from",
+            decisions=self.decisions,
+            seconds=round(self.seconds, 1),
+            seed=self.settings.seed,
+            num_players=list(self.sizes),
+            options=asdict(self.game.make_options(self.settings.options)),
+            reward=self.settings.reward,
+            settings=(self.folder / "config.yaml").read_text(encoding="utf-8"),
+            versions=command_line.versions(),
+        )
 
     def state(self) -> dict[str, Any]:
         """Return all that changes during a run, as tensors and plain data."""
@@ -428,11 +432,12 @@ def finish(run: Run, console: Console) -> None:
     manifest = export(run.network, run.game, run.folder.path, run.folder.path.name, run.origin(), rows)
     console.print(results_table(rows))
     console.print(f"\nThe run is in {run.folder.path}:\n{CONTENTS}")
+    agent, logs, folder = (quote(str(path)) for path in (manifest, run.folder / "tensorboard", run.folder.path))
     console.print(
         "Next:\n"
-        f"  python -m training.evaluate --env {run.game.name} --agent {manifest} --opponents random greedy\n"
-        f"  tensorboard --logdir {run.folder / 'tensorboard'}\n"
-        f"  python -m training.train --resume {run.folder.path} --minutes {2 * (run.settings.minutes or 10):g}",
+        f"  python -m training.evaluate --env {run.game.name} --agent {agent} --opponents random greedy\n"
+        f"  tensorboard --logdir {logs}\n"
+        f"  python -m training.train --resume {folder} --minutes {2 * (run.settings.minutes or 10):g}",
         soft_wrap=True,
     )
 
@@ -471,14 +476,15 @@ def resumed_settings(settings: TrainSettings) -> TrainSettings:
 
 def main(settings: TrainSettings) -> int:
     """Train, evaluate, export; return the exit code."""
-    console = Console()
+    console = Console(markup=False)  # a path may hold brackets
     run = open_run(resumed_settings(settings))
     announce(run, console)
     with suppress(KeyboardInterrupt):  # whenever it comes, what has been saved is whole
         if train(run, console):
             finish(run, console)
             return 0
-    console.print(f"Stopped and saved. Go on with: python -m training.train --resume {run.folder.path}", soft_wrap=True)
+    go_on = f"python -m training.train --resume {quote(str(run.folder.path))}"
+    console.print(f"Stopped and saved. Go on with: {go_on}", soft_wrap=True)
     return INTERRUPTED
 
 

@@ -190,8 +190,20 @@ class Manifest(Interface):
     limits: list[str]
 
 
-def interface(game: Game) -> Interface:
-    """Return the part of a manifest that the game determines."""
+VALUES = {
+    "win": (
+        "expected utility at the end of the game",
+        "(n * win share - 1) / (n - 1): 1 wins alone, 0 is the fair share",
+    ),
+    "score": ("points still to be scored", "points"),
+    "margin": ("points still to be scored, less the mean of the others'", "points"),
+}
+"""What the value says of the seat that observes, and its units, by the reward that it was trained for."""
+
+
+def interface(game: Game, reward: str = "win") -> Interface:
+    """Return the part of a manifest that follows from the game and the reward it was learned for."""
+    value_meaning, value_units = VALUES[reward]
     length, actions = game.layout.size, game.num_actions
     return Interface(
         game=game.name,
@@ -227,8 +239,8 @@ def interface(game: Game) -> Interface:
                 name=VALUE,
                 dtype="float32",
                 shape=["batch", 1],
-                meaning="expected utility at the end of the game of the seat that observes",
-                units="(n * win share - 1) / (n - 1): 1 wins alone, 0 is the fair share",
+                meaning=f"{value_meaning}, of the seat that observes",
+                units=value_units,
             ),
         ],
         selection=Selection(default="argmax", temperature=1.0, tie_break="lowest index"),

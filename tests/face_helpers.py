@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from ice_envs.agents import Agent
 from ice_envs.engine import loops
@@ -25,6 +26,9 @@ CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 
 """Options under which every game is truncated."""
 
 TABLES = [(name, num_players) for name in NAMES for num_players in find_game(name).table_sizes]
+
+games = pytest.mark.parametrize("name", NAMES)
+tables = pytest.mark.parametrize(("name", "num_players"), TABLES)
 
 
 def module(name: str) -> Any:

@@ -13,10 +13,10 @@ import pytest
 import ice_envs
 from ice_envs import IceError, find_game, games
 from ice_envs.engine import loops
-from ice_envs.engine.game import HEADER
+from ice_envs.engine.game import HEADER, is_legal
 from ice_envs.engine.generator import game_seeds, mix, random_below, random_for_row
 from ice_envs.engine.jit import compiled
-from tests.helpers import masks, started
+from tests.helpers import masks, random_play, started
 
 GAMES = [find_game(name) for name in games()]
 
@@ -36,6 +36,14 @@ def draw_rows(seeds: Any, bound: int, out: Any) -> None:
     for i in range(out.shape[0]):
         for row in range(out.shape[1]):
             out[i, row] = random_for_row(seeds[i], row, bound)
+
+
+@compiled
+def write_allowed(states: Any, allowed: Any) -> None:
+    """Write for each action whether it alone is told to be legal: (N, A) int8."""
+    for i in range(len(states)):
+        for action in range(allowed.shape[1]):
+            allowed[i, action] = is_legal(states[i], action)
 
 
 @compiled
@@ -162,17 +170,11 @@ class TestContract:
             game.check_table(size)
 
     def test_is_legal_agrees_with_the_mask(self, game: Any):
-        states = started(game, list(game.table_sizes), 200)
-        mask = masks(game, states)
-        for action in range(game.num_actions):
-            actions = np.full(len(states), action)
-            remaining = states
-            while (wrong := loops.first_illegal(remaining, actions[: len(remaining)], game.num_actions)) >= 0:
-                offset = len(states) - len(remaining)
-                assert mask[offset : offset + wrong, action].all()
-                assert mask[offset + wrong, action] == 0
-                remaining = remaining[wrong + 1 :]
-            assert mask[len(states) - len(remaining) :, action].all()
+        """At every move of whole games, ended ones included."""
+        for states, _ in random_play(game, started(game, list(game.table_sizes), 40), seed=1):
+            allowed = np.zeros((len(states), game.num_actions), np.int8)
+            write_allowed(states, allowed)
+            assert np.array_equal(allowed, masks(game, states))
 
     def test_games_travel_as_their_name(self, game: Any):
         assert pickle.loads(pickle.dumps(game)) is game

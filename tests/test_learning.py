@@ -233,7 +233,9 @@ def positions(count, seed):
 
 
 def test_the_network_comes_to_agree_with_the_search():
-    teacher = Teacher(TeacherSettings(minibatch=256), value_weight=0.5, max_grad_norm=0.5, threads=1)
+    teacher = Teacher(
+        TeacherSettings(playouts=4, skilled=2, minibatch=256), value_weight=0.5, max_grad_norm=0.5, threads=1
+    )
     model = new_model(DOKITTO, [64], 1e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)

@@ -18,11 +18,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 from ice_envs import IceError, IllegalAction, find_game
 from ice_envs.faces.gymnasium import SingleSeatEnv, SingleSeatVectorEnv
 from ice_envs.faces.sb3 import SB3VecEnv
-from ice_envs.games import NAMES
-from tests.face_helpers import CUT, SHORT, TABLES, in_process, plain, random_action
+from tests.face_helpers import CUT, SHORT, games, in_process, plain, random_action, tables
 from tests.toy import NEVER, PASS, TAKE, TOY
-
-tables = pytest.mark.parametrize(("name", "num_players"), TABLES)
 
 
 class MasksUsed(BaseCallback):
@@ -42,7 +39,7 @@ class MasksUsed(BaseCallback):
         return True
 
 
-@pytest.mark.parametrize("name", NAMES)
+@games
 @pytest.mark.parametrize("single", [True, False])
 def test_maskable_ppo_trains_with_masks(name: str, single: bool):  # 29
     env: Any = SingleSeatEnv(name, opponents="random") if single else SB3VecEnv(name, 32, opponents="random")

@@ -26,12 +26,14 @@ from training.selfplay import Decisions
 class TeacherSettings:
     """Settings of the taught part of a run."""
 
-    share: float = 0.5
-    """The part of the run in which the search teaches; the rest is self-play alone."""
-    playouts: int = 4
+    share: float = 0.9
+    """The part of the run in which the search teaches; in the rest the policy learns from its own games alone."""
+    playouts: int = 8
     """Playouts for each legal action of a position."""
-    skilled: int = 2
+    skilled: int = 4
     """In so many of them everybody plays on as the greedy baseline does, in the others at random."""
+    skilled_after: float = 0.45
+    """Until this part of the run all playouts are random: they teach less, but five times as fast."""
     win_bonus: float = 4.0
     """What winning is worth to the search, in points, besides the points of the round."""
     temperature: float = 0.25
@@ -42,6 +44,8 @@ class TeacherSettings:
     def __post_init__(self) -> None:
         check_range("teacher.share", self.share, 0, 1)
         whole_number("teacher.playouts", self.playouts, 1, 1 << 20)
+        whole_number("teacher.skilled", self.skilled, 0, self.playouts)
+        check_range("teacher.skilled_after", self.skilled_after, 0, 1)
         check_range("teacher.win_bonus", self.win_bonus, 0)
         check_range("teacher.temperature", self.temperature, 1e-6)
         whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)

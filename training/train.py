@@ -115,9 +115,8 @@ class Run:
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
-        self.teacher = Teacher(
-            settings.teacher, settings.ppo.value_weight, settings.ppo.max_grad_norm, settings.threads
-        )
+        self.teacher = self._teacher(0)
+        self.skilled_teacher = self._teacher(settings.teacher.skilled)
         self.baselines = [agents.load(name, self.game) for name in BASELINES]
         self.iteration = 0
         self.decisions = 0
@@ -125,6 +124,11 @@ class Run:
         self.best = -1.0
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
+
+    def _teacher(self, skilled: int) -> Teacher:
+        settings, ppo = self.settings, self.settings.ppo
+        teacher = replace(settings.teacher, skilled=skilled)
+        return Teacher(teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -175,10 +179,15 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         decisions = self.self_play.rollout(playing)
-        learner = self.teacher if self.progress < settings.teacher.share else settings.ppo
-        self.losses = learner.learn(self.network, self.optimizer, decisions, learning)
+        self.losses = self.learner().learn(self.network, self.optimizer, decisions, learning)
         self.decisions += len(decisions.action)
         self.model.num_timesteps = self.decisions
+
+    def learner(self) -> Teacher | PPO:
+        """Return who improves the network at this point of the run."""
+        if self.progress >= self.settings.teacher.share:
+            return self.settings.ppo
+        return self.skilled_teacher if self.progress >= self.settings.teacher.skilled_after else self.teacher
 
     def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
         """Return evaluation rows of the network for each baseline and table size, each purpose on deals of its own."""

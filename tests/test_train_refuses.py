@@ -74,12 +74,14 @@ def refused(sentence, *words):
         ("--final_games 70", "70 games are not two or more whole deals in every seat at 2, 3, 4, 5 seats: take 60"),
         ("--config nowhere.yaml", "cannot read the config file nowhere.yaml: No such file or directory"),
         ("--config typo.yaml", "the config file typo.yaml has an unknown key 'teacher.playout' (did you mean"),
+        ("--config empty.yaml", "teacher is empty: give it settings of its own or leave it out"),
         ("stray", "unrecognized arguments: stray"),
     ],
 )
 def test_bad_input(words, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "typo.yaml").write_text("teacher: {playout: 3}")
+    (tmp_path / "empty.yaml").write_text("teacher:")
     refused(sentence, *SMALL, *EVALUATED, "--out", "run", *words.split())
     left = {path.name for path in (tmp_path / "run").iterdir()} if (tmp_path / "run").exists() else set()
     assert left == set()  # the same command without the mistake can use the folder
@@ -176,7 +178,7 @@ HALF = object()
         ("resume.pt", saved({}), "resume.pt does not fit the run's settings"),
         ("resume.pt", saved({"network": 3}), "resume.pt does not fit the run's settings"),
         ("config.yaml", None, "cannot read the config file {run}/config.yaml: No such file or directory"),
-        ("config.yaml", HALF, "config.yaml"),
+        ("config.yaml", HALF, "config.yaml is cut off or of another version: it lacks"),
         ("config.yaml", b"", "config.yaml must hold lines of the form 'name: value'"),
         ("config.yaml", b"env: dokitto\n", "config.yaml is cut off or of another version: it lacks"),
         ("config.yaml", b"lr: 3\n", "config.yaml has an unknown key 'lr'"),
@@ -198,7 +200,7 @@ def test_a_config_cut_off_anywhere_is_not_resumed_from(run):
     lines = (run / "config.yaml").read_text().splitlines(keepends=True)
     for kept in range(10, len(lines)):
         (run / "config.yaml").write_text("".join(lines[:kept]))
-        with pytest.raises(IceError, match="lacks|is not YAML|must hold lines"):
+        with pytest.raises(IceError, match=r"lacks|is not YAML|must hold lines"):
             begun("--resume", str(run))
     (run / "config.yaml").write_text("".join(lines))
     assert begun("--resume", str(run)).iteration > 0
@@ -256,8 +258,8 @@ def foreign_models():
 def test_damaged_and_foreign_models_are_not_loaded(run):
     folder, whole = RunFolder(run), (run / "model.zip").read_bytes()
     assert folder.load_model("model.zip", GAME).num_timesteps >= 700
+    (run / "best.zip").unlink()
     with pytest.raises(IceError, match=r"cannot read .*best.zip: No such file or directory"):
-        (run / "best.zip").unlink()
         folder.load_model("best.zip", GAME)
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         (run / "model.zip").write_bytes(whole[:size])
@@ -271,7 +273,7 @@ def test_damaged_and_foreign_models_are_not_loaded(run):
 
 def test_the_last_step_refuses_a_damaged_best_network(run):
     (run / "best.zip").write_bytes(b"")
-    code, out, err = command("--resume", str(run))
+    code, _, err = command("--resume", str(run))
     assert code == 2
     assert "best.zip is not a whole model of a training run" in err
     assert err.count("\n") == 1

@@ -168,6 +168,8 @@ def _build(settings_type: type[Settings], values: Mapping[str, Any]) -> Settings
     chosen = {field.name: values[field.name] for field in dataclasses.fields(settings_type)}  # type: ignore[arg-type]
     for name, kind in _kinds(settings_type):
         if name in chosen and dataclasses.is_dataclass(kind) and not isinstance(chosen[name], kind):  # type: ignore[arg-type]
+            if chosen[name] is None:
+                raise IceError(f"{name} is empty: give it settings of its own or leave it out")
             chosen[name] = _build(kind, vars(chosen[name]))  # type: ignore[arg-type]  # a type, not an instance
     return settings_type(**chosen)
 

@@ -473,8 +473,8 @@ def resumed_settings(settings: TrainSettings) -> TrainSettings:
     if settings.resume is None:
         return settings
     config = settings.resume / "config.yaml"
-    saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
     command_line.check_complete(config, TrainSettings)
+    saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
     resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *sys.argv[1:]])
     for name in FIXED:
         was, now = getattr(saved, name), getattr(resumed, name)

@@ -1,0 +1,210 @@
+"""What README and docs say is so: generated parts are up to date, snippets and commands run, links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pettingzoo
+import pytest
+
+from ice_envs import IceError, find_game, games
+from training import benchmark, command_line, docs, evaluate, export, train
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+def fenced(text: str, language: str) -> list[str]:
+    """Return the blocks of code in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def run(*words: str, place: Path) -> str:
+    """Run a command in a folder as a user with an active environment would."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    settings = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    done = subprocess.run(words, cwd=place, env=settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+# ---- README's commands and snippets ----
+
+
+def test_the_two_commands_near_the_top_do_all_the_set_up():
+    training, testing = (ROOT / "README.md").read_text(encoding="utf-8").partition("## ")[0].split("```bash\n")[1:]
+    begin = 'python3 -m venv .venv && .venv/bin/pip install -e ".[{}]" && .venv/bin/'
+    assert training.startswith(begin.format("train") + "python -m training.train --env dokitto\n```")
+    assert testing.startswith(begin.format("test") + "pytest\n```")
+    assert README[: README.index("## ")].count("\n") < 30
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which README's commands on training were run, with a tiny budget instead of half an hour."""
+    place = tmp_path_factory.mktemp("workplace")
+    (commands,) = (block for block in fenced(README, "bash") if "--out my_run" in block)
+    assert commands.count("--minutes 30") == 1
+    run("bash", "-euc", commands.replace("--minutes 30", "--minutes 0.02 --threads 1"), place=place)
+    return place
+
+
+@pytest.mark.parametrize("snippet", fenced(README, "python"), ids=lambda snippet: snippet.split("\n")[0])
+def test_readmes_snippet_runs_as_it_stands(snippet: str, workplace: Path):
+    run(sys.executable, "-W", "error", "-c", snippet, place=workplace)
+
+
+def test_readmes_agent_tells_its_move(workplace: Path):
+    (snippet,) = (snippet for snippet in fenced(README, "python") if "my_agent" in snippet)
+    assert run(sys.executable, "-c", snippet, place=workplace).startswith("play ")
+
+
+COMMANDS: dict[str, tuple[type[Any], dict[str, bool]]] = {
+    "train": (train.TrainSettings, {"game_defaults": True}),
+    "evaluate": (evaluate.EvaluationSettings, {}),
+    "export": (export.ExportSettings, {"positional": True}),
+    "benchmark": (benchmark.BenchmarkSettings, {}),
+    "docs": (docs.DocsSettings, {}),
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_training_is_understood(page: Path):
+    text = re.sub(r"\s*\n\s*", " ", page.read_text(encoding="utf-8").replace("```", "`"))
+    for command in re.findall(r"python -m training\.([^`&;|#]+)", text):
+        name, *words = shlex.split(re.split(r" (?:python|\.ci/)", command)[0])
+        kind, how = COMMANDS[name]
+        if words or name not in ("evaluate", "export"):  # these are mentioned without what they need
+            command_line.read_settings(kind, f"training.{name}", words, **how)
+
+
+# ---- what the pages name ----
+
+
+def test_the_table_of_environments_is_what_the_registries_hold():
+    rows = re.findall(r"^\| \[.+\| `(ice_envs/.+?)` \| `(ice_envs/.+?)` \| `(.+?)` \|$", README, re.MULTILINE)
+    pettingzoo_ids, gymnasium_ids, modules = map(set, zip(*rows, strict=True))
+    assert len(rows) == len(games())
+    assert pettingzoo_ids == {key for key in pettingzoo.aec_registry if key.startswith("ice_envs/")}
+    assert gymnasium_ids == {key for key in gymnasium.registry if key.startswith("ice_envs/")}
+    assert modules == {f"ice_envs.{name}_v{find_game(name).version}" for name in games()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+@pytest.mark.parametrize("name", games())
+def test_every_game_has_the_files_that_contributors_are_told_of(name: str):
+    paths = re.findall(r"`([\w./<>]+/[\w.<>]+\.\w+)`", CONTRIBUTING)
+    assert sum("<game>" in path for path in paths) >= 16
+    for path in paths:
+        assert (ROOT / path.replace("<game>", name)).is_file(), path
+
+
+def test_every_game_has_a_page_with_the_same_headings():
+    found = {
+        page.stem: re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        for page in (ROOT / "docs" / "games").glob("*.md")
+    }
+    assert found.keys() == set(games())
+    assert all(headings == found["dokitto"] for headings in found.values())
+    assert len(found["dokitto"]) == 10
+
+
+# ---- generated parts ----
+
+
+def test_generated_parts_are_up_to_date(capsys: pytest.CaptureFixture[str]):
+    assert docs.main(docs.DocsSettings(check=True)) == 0, capsys.readouterr().out
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the result files with a README of its own."""
+    shutil.copytree(ROOT / "docs" / "results", tmp_path / "docs" / "results")
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    monkeypatch.setattr(docs, "RESULTS", tmp_path / "docs" / "results")
+    return tmp_path
+
+
+def write(site: Path, *parts: str) -> None:
+    (site / "README.md").write_text(
+        "\n".join(f"before\n<!-- generated: {part} -->\nold\n<!-- end -->" for part in parts)
+    )
+
+
+def test_an_outdated_part_is_noticed_and_then_written(site: Path, capsys: pytest.CaptureFixture[str]):
+    write(site, "environments", "results dokitto", "speeds")
+    old = (site / "README.md").read_text()
+    assert docs.main(docs.DocsSettings(check=True)) == 1
+    assert "README.md is not what the code and docs/results say" in capsys.readouterr().out
+    assert (site / "README.md").read_text() == old
+    assert docs.main(docs.DocsSettings()) == 0
+    assert docs.main(docs.DocsSettings(check=True)) == 0
+    new = (site / "README.md").read_text()
+    assert ("old" in new, new.count("before")) == (False, 3)
+    assert docs.environments() in README
+
+
+@pytest.mark.parametrize(
+    ("part", "file", "sentence"),
+    [
+        ("results dokitto", "dokitto_greedy.json", "--agent greedy .*--json docs/results/dokitto_greedy.json"),
+        ("results dokitto", "dokitto_evaluation.json", "is missing: make it with python -m training.evaluate"),
+        ("speeds", "benchmark.json", "is missing: make it with python -m training.benchmark --json"),
+    ],
+)
+def test_a_missing_result_file_is_named_with_what_makes_it(site: Path, part: str, file: str, sentence: str):
+    write(site, part)
+    (site / "docs" / "results" / file).unlink()
+    with pytest.raises(IceError, match=sentence):
+        docs.main(docs.DocsSettings())
+
+
+def test_results_of_other_rules_or_without_a_row_are_refused(site: Path):
+    write(site, "results dokitto")
+    path = site / "docs" / "results" / "dokitto_greedy.json"
+    good = path.read_text()
+    path.write_text(good.replace('"target_score": 10', '"target_score": 9'))
+    with pytest.raises(IceError, match="is not of dokitto as it is now: make it anew with python -m training.evaluate"):
+        docs.main(docs.DocsSettings())
+    path.write_text(good.replace('"opponent": "random"', '"opponent": "other"'))
+    with pytest.raises(IceError, match=r"docs/results has no evaluation of dokitto at 2 seats against random"):
+        docs.main(docs.DocsSettings())
+
+
+def test_a_benchmark_that_lacks_a_row_is_refused(site: Path):
+    write(site, "speeds")
+    path = site / "docs" / "results" / "benchmark.json"
+    path.write_text(path.read_text().replace('"documented loop, connect_four"', '"something else"'))
+    with pytest.raises(IceError, match="has not measured 'documented loop, connect_four'"):
+        docs.main(docs.DocsSettings())
+
+
+def test_marks_must_be_known_and_closed(site: Path):
+    write(site, "optoins dokitto")
+    with pytest.raises(IceError, match=r"unknown generated part in README.md: 'optoins' \(did you mean 'options'\?\)"):
+        docs.main(docs.DocsSettings())
+    (site / "README.md").write_text("<!-- generated: files -->\nand no end")
+    with pytest.raises(IceError, match="without '<!-- end -->'"):
+        docs.main(docs.DocsSettings())

@@ -148,9 +148,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(site: Path, *parts: str) -> None:
-    (site / "README.md").write_text(
-        "\n".join(f"before\n<!-- generated: {part} -->\nold\n<!-- end -->" for part in parts)
-    )
+    text = "\n".join(f"before\n<!-- generated: {part} -->\nold\n<!-- end -->" for part in parts)
+    (site / "README.md").write_text(text)
 
 
 def test_an_outdated_part_is_noticed_and_then_written(site: Path, capsys: pytest.CaptureFixture[str]):
@@ -186,7 +185,7 @@ def test_results_of_other_rules_or_without_a_row_are_refused(site: Path):
     path = site / "docs" / "results" / "dokitto_greedy.json"
     good = path.read_text()
     path.write_text(good.replace('"target_score": 10', '"target_score": 9'))
-    with pytest.raises(IceError, match="is not of dokitto as it is now: make it anew with python -m training.evaluate"):
+    with pytest.raises(IceError, match="is not of dokitto as it is now: make it anew with python"):
         docs.main(docs.DocsSettings())
     path.write_text(good.replace('"opponent": "random"', '"opponent": "other"'))
     with pytest.raises(IceError, match=r"docs/results has no evaluation of dokitto at 2 seats against random"):

@@ -25,8 +25,6 @@ from tests.helpers import masks
 from training import benchmark, benchmark_games, benchmark_learning, command_line
 from training.benchmark import GOALS, SECTIONS, BenchmarkRow, BenchmarkSettings, Measurement, compare, rows_of
 from training.benchmark_games import DIFFERENCE, QUICK, RATIO, SECONDS, Bench
-from training.run_folder import RunFolder
-from training.train import Run
 
 GAME = find_game("dokitto")
 BENCH = Bench(GAME, 4, 1, 0, QUICK, Console(file=io.StringIO()))
@@ -159,11 +157,9 @@ def test_copies_are_whole_and_redrawn_ones_keep_what_the_seat_sees():
 
 
 def test_the_bound_makes_the_passes_that_training_makes():
-    run = Run(benchmark_learning.training_settings(BENCH), RunFolder(os.devnull))
-    for _ in range(2):
-        before = run.decisions
-        run.learn()
-    decisions = run.decisions - before
+    run = benchmark_learning.new_run(BENCH, taught=False)
+    benchmark_learning.learn_work(run)
+    decisions = benchmark_learning.learn_work(run)
     bound = benchmark_learning.Arithmetic(run, decisions)
     before = [parameter.clone() for parameter in bound._network.parameters()]
     theirs, ours = passes(run.network, run.learn), passes(bound._network, bound.work)
@@ -185,7 +181,7 @@ def passes(network, work):
 
 
 def test_stock_learns_with_our_network_from_as_many_decisions_as_it_says():
-    run = Run(benchmark_learning.training_settings(BENCH), RunFolder(os.devnull))
+    run = benchmark_learning.new_run(BENCH, taught=False)
     model = benchmark_learning.stock_learner(run, 64, 3)
     assert [part.shape for part in model.policy.parameters()] == [part.shape for part in run.model.policy.parameters()]
     before = [part.clone() for part in model.policy.parameters()]
@@ -198,14 +194,23 @@ def test_training_is_measured_next_to_the_bound_and_to_stock():
     assert [(measured.name, measured.unit) for measured in found] == [
         ("learning included", "decisions/s"),
         ("the network's arithmetic alone", "decisions/s"),
+        ("taught by the search", "decisions/s"),
         ("stock MaskablePPO, 64 games", "decisions/s"),
         ("over the arithmetic alone", RATIO),
         ("over the fastest stock MaskablePPO", RATIO),
     ]
-    ours, bound, stock, over_bound, over_stock = (measured.values[0] for measured in found)
+    ours, bound, taught, stock, over_bound, over_stock = (measured.values[0] for measured in found)
     assert (over_bound, over_stock) == (ours / bound, ours / stock)
     assert found[0].settings["num_players"] == list(GAME.table_sizes)
-    assert (found[2].settings["num_players"], found[2].settings["games"]) == (4, 64)
+    assert (found[3].settings["num_players"], found[3].settings["games"]) == (4, 64)
+    assert taught > 0
+
+
+def test_taught_runs_learn_from_the_search_and_the_others_do_not():
+    for taught in (True, False):
+        run = benchmark_learning.new_run(BENCH, taught)
+        benchmark_learning.learn_work(run)
+        assert ("teacher_loss" in run.losses) == taught
 
 
 def test_the_cold_cache_is_empty_and_the_warm_one_is_what_the_cold_one_left(monkeypatch):

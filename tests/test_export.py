@@ -24,10 +24,13 @@ from training import command_line
 from training import export as exporting
 from training.export import ExportSettings, export, main
 from training.network import ActorCritic, NetworkAgent, new_model
-from training.run_folder import RunFolder
+from training.run_folder import Origin, RunFolder
 
 GAME = find_game("dokitto")
-TRAINING = {"seed": 5, "decisions": 0}
+TRAINING = Origin(
+    algorithm="none", decisions=0, seconds=0.0, seed=5, num_players=[2, 3, 4, 5], options={}, reward="win", settings="",
+    versions={},
+)  # fmt: skip
 
 
 def results():
@@ -230,10 +233,11 @@ def test_the_manifest_tells_what_the_run_told(exported):
 
 def test_an_agent_may_play_only_what_it_was_evaluated_at(network, tmp_path):
     rows = [{**row, "options": {**row["options"], "target_score": 7}} for row in results()[1:3]]
-    path = export(network, GAME, tmp_path, "agent", TRAINING, rows)
+    path = export(network, GAME, tmp_path, "agent", Origin(**TRAINING | {"reward": "margin"}), rows)
     manifest = read_manifest(path)
     assert (manifest["seats"], manifest["options"]["target_score"]) == ([3, 4], 7)
     assert "3 or 4 seats" in manifest["description"]
+    assert "points" in manifest["outputs"][1]["units"]  # what the value was trained for
     with pytest.raises(IceError, match=r"plays with \[3, 4\] seats, not with 5"):
         agents.load(path, GAME).choose(started(GAME, 5))
 
@@ -250,11 +254,10 @@ for name in ("torch", "stable_baselines3", "sb3_contrib", "onnx", "onnxscript", 
 pickle.load = pickle.loads = pickle.Unpickler = pickle._load = pickle._loads = pickle._Unpickler = Blocked
 sys.modules["_pickle"] = None
 
-import ice_envs
-from ice_envs.engine.batch import Batch
+from ice_envs import Batch, agents, find_game
 
-game = ice_envs.find_game("dokitto")
-agent = ice_envs.agents.load({path!r})
+game = find_game("dokitto")
+agent = agents.load(PATH)
 batch = Batch(game, 3, seed=2, num_players=(2, 4, 5))
 for _ in range(6):
     states = batch.states.copy()
@@ -269,7 +272,7 @@ for _ in range(6):
 
 def test_loading_and_playing_needs_neither_torch_nor_pickle(network, exported):
     # plain Python, since compiled code would be read from Numba's cache, which unpickles
-    done = in_process(BLOCKED.replace("{path!r}", repr(str(exported / "agent.json"))), NUMBA_DISABLE_JIT="1")
+    done = in_process(f"PATH = {str(exported / 'agent.json')!r}{BLOCKED}", NUMBA_DISABLE_JIT="1")
     assert (done.returncode, done.stderr) == (0, "")
     states, told = started(GAME, [2, 4, 5], 3, seed=2), []
     for _ in range(6):

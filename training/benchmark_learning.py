@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -63,24 +62,18 @@ class Arithmetic:
 
 def training(bench: Bench) -> list[Measurement]:
     """Measure training from end to end, next to its network's arithmetic alone and to stock MaskablePPO."""
-    settings = training_settings(bench)
-    run = Run(settings, RunFolder(os.devnull))  # nothing is ever written
-
-    def learn() -> float:
-        before = run.decisions
-        run.learn()
-        return run.decisions - before
-
-    learn()  # the first rollout keeps the last decision of every seat for the next one
-    arithmetic = Arithmetic(run, int(learn()))
+    run, taught = new_run(bench, taught=False), new_run(bench, taught=True)
+    learn_work(run)  # the first rollout keeps the last decision of every seat for the next one
+    arithmetic = Arithmetic(run, int(learn_work(run)))
     stock = [stock_learner(run, games, bench.num_players) for games in bench.effort.stock_games]
-    works: list[Work] = [learn, arithmetic.work, *(partial(stock_work, model) for model in stock)]
+    works: list[Work] = [partial(learn_work, run), arithmetic.work, partial(learn_work, taught)]
+    works += [partial(stock_work, model) for model in stock]
     samples = [partial(speed, work, 0.0) for work in works]
     for sample in samples:
         sample()
-    ours, bound, *others = bench.in_turn("training", samples, bench.effort.slow_repeats)
+    ours, bound, teaching, *others = bench.in_turn("training", samples, bench.effort.slow_repeats)
     fastest = max(others, key=np.median)
-    described = described_training(settings, run.sizes)
+    described, teacher = described_training(run), asdict(taught.settings.teacher)
     described_stock = [
         described
         | {"num_players": bench.num_players, "opponents": "random"}
@@ -90,6 +83,7 @@ def training(bench: Bench) -> list[Measurement]:
     return [
         Measurement("learning included", "decisions/s", ours, described),
         Measurement("the network's arithmetic alone", "decisions/s", bound, described),
+        Measurement("taught by the search", "decisions/s", teaching, {**described, "teacher": teacher}),
         *(
             Measurement(f"stock MaskablePPO, {theirs['games']} games", "decisions/s", values, theirs)
             for theirs, values in zip(described_stock, others, strict=True)
@@ -99,26 +93,39 @@ def training(bench: Bench) -> list[Measurement]:
     ]
 
 
-def training_settings(bench: Bench) -> TrainSettings:
-    """Return the game's default settings of training, on the CPU and without the teacher's part."""
+def new_run(bench: Bench, taught: bool) -> Run:
+    """Return a run with the game's default settings, on the CPU: of its taught part, or of self-play with PPO."""
     settings = command_line.read_settings(TrainSettings, PROGRAM, [f"--env={bench.game.name}"], game_defaults=True)
-    return replace(
+    settings = replace(
         settings,
         games=bench.effort.games or settings.games,
         horizon=bench.effort.horizon or settings.horizon,
         threads=bench.threads,
         seed=bench.seed,
         device="cpu",
-        teacher=replace(settings.teacher, share=0.0),
+        teacher=replace(settings.teacher, share=float(taught)),
         ppo=replace(settings.ppo, minibatch=bench.effort.minibatch or settings.ppo.minibatch),
     )
+    return Run(settings, RunFolder(os.devnull))  # nothing is ever written
 
 
-def described_training(settings: TrainSettings, sizes: Sequence[int]) -> dict[str, Any]:
+def learn_work(run: Run) -> float:
+    """Let a run play and learn once; return the number of decisions."""
+    before = run.decisions
+    run.learn()
+    return run.decisions - before
+
+
+def described_training(run: Run) -> dict[str, Any]:
     """Return the settings that training's speed depends on."""
+    settings = run.settings
     names = ("env", "games", "horizon", "hidden", "threads", "opponents")
-    chosen = {name: getattr(settings, name) for name in names}
-    return {**chosen, "num_players": list(sizes), "minibatch": settings.ppo.minibatch, "epochs": settings.ppo.epochs}
+    return {
+        **{name: getattr(settings, name) for name in names},
+        "num_players": list(run.sizes),
+        "minibatch": settings.ppo.minibatch,
+        "epochs": settings.ppo.epochs,
+    }
 
 
 def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:

@@ -115,16 +115,18 @@ def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
         raise IceError(f"the config file {path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, Mapping):
         raise IceError(f"the config file {path} must hold lines of the form 'name: value'")
-    for name in _dotted(content, kinds):
+    for name, value in _dotted(content, kinds):
         if name not in kinds:
             raise IceError(f"the config file {path} has an unknown key {name!r}{nearest(name, kinds)}")
+        if dataclasses.is_dataclass(kinds[name]) and not isinstance(value, Mapping):
+            raise IceError(f"the config file {path} must hold lines of the form 'name: value' below {name!r}")
     return content
 
 
 def check_complete(path: Path, settings_type: type[Any]) -> None:
     """Raise IceError unless a config file names every setting, as the `config.yaml` of a run does."""
     kinds = dict(_kinds(settings_type))
-    missing = kinds.keys() - set(_dotted(_check_config(path, kinds), kinds))
+    missing = kinds.keys() - dict(_dotted(_check_config(path, kinds), kinds)).keys()
     if missing:
         raise IceError(f"{path} is cut off or of another version: it lacks {', '.join(sorted(missing))}")
 
@@ -168,17 +170,15 @@ def _build(settings_type: type[Settings], values: Mapping[str, Any]) -> Settings
     chosen = {field.name: values[field.name] for field in dataclasses.fields(settings_type)}  # type: ignore[arg-type]
     for name, kind in _kinds(settings_type):
         if name in chosen and dataclasses.is_dataclass(kind) and not isinstance(chosen[name], kind):  # type: ignore[arg-type]
-            if chosen[name] is None:
-                raise IceError(f"{name} is empty: give it settings of its own or leave it out")
             chosen[name] = _build(kind, vars(chosen[name]))  # type: ignore[arg-type]  # a type, not an instance
     return settings_type(**chosen)
 
 
-def _dotted(content: Mapping[str, Any], kinds: Kinds, prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names that a config file sets."""
+def _dotted(content: Mapping[str, Any], kinds: Kinds, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted names that a config file sets, and to what."""
     for key, value in content.items():
         name = f"{prefix}{key}"
-        yield name
+        yield name, value
         if isinstance(value, Mapping) and dataclasses.is_dataclass(kinds.get(name)):
             yield from _dotted(value, kinds, f"{name}.")
 

@@ -35,8 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 MARKS = re.compile(r"<!-- generated: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
 OPENING = "<!-- generated:"
-PLAYED_GAMES = 10_000
-EXAMPLE_SEED = 1
+PLAYED_GAMES = 4000
+EXAMPLE_SEED = 16
 STOCK = "stock MaskablePPO"
 """How the benchmark's rows begin that measure a stock learner with different numbers of games."""
 
@@ -148,7 +148,8 @@ def described(kind: type[Any], prefix: str = "") -> Iterable[tuple[str, str, str
         if dataclasses.is_dataclass(value):
             yield from described(type(value), f"{prefix}{field}.")
         else:
-            yield f"`{prefix}{field}`", shown(value), " ".join(meanings[field].split())
+            meaning = " ".join(meanings[field].split()).replace("<", "&lt;")  # Markdown would take <game> for a tag
+            yield f"`{prefix}{field}`", shown(value), meaning
 
 
 def shown(value: Any) -> str:
@@ -254,7 +255,7 @@ def statistics(name: str) -> str:
         for spec in agents.BUILT_IN
     ]
     header = ("seats", "all play", "decisions a game", "most", "legal actions", "forced", "rounds", "points", "shared")
-    return table(header, columns)
+    return f"{PLAYED_GAMES:,} games a line.\n\n{table(header, columns)}"
 
 
 def played(game: Game, num_players: int, player: agents.Agent) -> tuple[str, ...]:
@@ -363,7 +364,7 @@ def speed(rows: Sequence[BenchmarkRow], section: str, name: str) -> tuple[str, s
             'pip install "pettingzoo[classic]" beforehand'
         )
     best = max(found, key=lambda row: row["value"])
-    return number(best["value"]), best["unit"]
+    return number(best["value"]), best["unit"].removesuffix(" more")
 
 
 def _versions(versions: Mapping[str, Any]) -> str:

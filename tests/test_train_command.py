@@ -36,8 +36,8 @@ from tests.training_runs import (
 )
 from training import command_line, train
 from training.evaluate import EvaluationSettings, evaluate
+from training.run import TrainSettings
 from training.run_folder import CONTENTS
-from training.train import TrainSettings
 
 GAME = find_game("dokitto")
 

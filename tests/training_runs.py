@@ -17,7 +17,7 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 
 from training import command_line, train
-from training.train import TrainSettings
+from training.run import TrainSettings
 
 TAUGHT = ["--teacher.share", "0.5", "--teacher.playouts", "2", "--teacher.skilled", "1"]
 SIZE = ["--games", "32", "--horizon", "10", "--hidden", "16", "--steps", "700"]

@@ -18,8 +18,9 @@ from ice_envs.faces.sb3 import SB3VecEnv
 from training import command_line
 from training.benchmark_games import RATIO, Bench, Measurement, Work, ratios, speed
 from training.network import ActorCritic, new_model
+from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
-from training.train import PROGRAM, Run, TrainSettings
+from training.train import PROGRAM
 
 STOCK_MINIBATCHES = 4
 

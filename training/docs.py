@@ -28,8 +28,8 @@ from ice_envs.errors import IceError, choose
 from ice_envs.files import read_json, replacing
 from training import command_line
 from training.benchmark import BenchmarkRow, number, read_baseline
+from training.run import TrainSettings
 from training.run_folder import CONTENTS
-from training.train import TrainSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"

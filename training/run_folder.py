@@ -36,6 +36,10 @@ resume.pt        what --resume needs
 """
 
 
+LOSSES = ("teacher_loss", "value_loss", "entropy")
+"""What the curves show of learning: all positive, on a logarithmic scale."""
+
+
 class Origin(TypedDict):
     """Where a network comes from, as a manifest tells it."""
 
@@ -146,7 +150,7 @@ class RunFolder:
 
 
 def draw_curves(game: Game, history: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw win shares, one panel for each opponent, and the losses against the decisions learned from."""
+    """Draw win shares, one panel for each opponent, and how learning goes, against the decisions learned from."""
     from matplotlib.figure import Figure
 
     opponents = list(history[0]["win_shares"])
@@ -160,13 +164,13 @@ def draw_curves(game: Game, history: Sequence[Mapping[str, Any]], path: Path) ->
             panel.axhline(1 / int(size), color=line.get_color(), linestyle=":", linewidth=1)
         panel.set(title=f"{game.title} against {opponent}", ylabel="win share (dotted: fair share)", ylim=(0, 1))
         panel.legend()
-    names = [name for name in history[-1]["losses"] if name.endswith("loss") or name == "entropy"]
-    for name in names:
+    for name in LOSSES:
         points = [
             (at, point["losses"][name]) for at, point in zip(decisions, history, strict=True) if name in point["losses"]
         ]
-        panels[-1].plot(*zip(*points, strict=True), marker=".", label=name.replace("_", " "))
-    panels[-1].set(title="losses")
+        if points:
+            panels[-1].plot(*zip(*points, strict=True), marker=".", label=name.replace("_", " "))
+    panels[-1].set(title="learning", yscale="log")
     panels[-1].legend()
     for panel in panels:
         panel.set(xlabel="million decisions learned from")

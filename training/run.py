@@ -1,0 +1,306 @@
+"""A training run: its settings, and all that changes while it goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ice_envs import agents
+from ice_envs.agents.manifest import EvaluationRow
+from ice_envs.engine.batch import Batch
+from ice_envs.errors import IceError, check_range, choose, whole_number
+from ice_envs.games import find_game
+from training import command_line
+from training.evaluate import check_games, evaluate
+from training.network import ActorCritic, NetworkAgent, new_model
+from training.ppo import PPO
+from training.run_folder import Origin, RunFolder
+from training.selfplay import Opponents, SelfPlay
+from training.teacher import Teacher, TeacherSettings
+
+BASELINES = ("random", "greedy")
+SECONDS_TO_EXPORT = 15.0
+GAMES, NETWORK, SEATING, ITERATION, CHOOSING, FINAL = range(6)
+"""What a seed is drawn for. The best network is chosen by some deals and measured, at the end, on others."""
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Settings of a training run."""
+
+    env: str = "dokitto"
+    """The game."""
+    num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])
+    """Table sizes to learn, such as 2 3 4 5, or all."""
+    minutes: float | None = 10.0
+    """Length of the whole run, final evaluation and export included; null: no limit but steps."""
+    steps: int | None = None
+    """End after learning from this many decisions; null: no limit but minutes."""
+    seed: int = 0
+    """Seed of everything that is drawn: with one thread and a number of steps, the same seed gives the same network."""
+    threads: int = 2
+    """Threads for the network's arithmetic and the search."""
+    device: str = "auto"
+    """Where the network learns: auto, cpu, cuda or another name that torch knows."""
+    out: Path | None = None
+    """The run's folder; null: a new one in checkpoints/<game>/runs."""
+    resume: Path | None = None
+    """The folder of a run to continue, with its own settings; flags given now win."""
+    options: dict[str, int | str] = field(default_factory=dict)
+    """Rule options of the game."""
+    reward: str = "win"
+    """What the value learns: win (zero-sum utility of the win share), score or margin (points)."""
+    games: int = 1024
+    """Games played side by side."""
+    horizon: int = 64
+    """Actions played in each of them between two rounds of learning."""
+    hidden: list[int] = field(default_factory=lambda: [256, 256])
+    """Widths of the network's layers."""
+    learning_rate: float = 1e-3
+    """Step size of the optimizer at the beginning; it falls on a straight line."""
+    final_learning_rate: float = 5e-5
+    """Step size at the end."""
+    gamma: float = 1.0
+    """Discount from one decision of a seat to its next."""
+    trace: float = 0.95
+    """The λ of generalized advantage estimation."""
+    opponents: dict[str, float] = field(default_factory=lambda: {"random": 0.3})
+    """Part of the games in which all seats but one are played by such an agent; in the rest, all seats learn."""
+    teacher: TeacherSettings = field(default_factory=TeacherSettings)
+    """The search that teaches the first part of the run."""
+    ppo: PPO = field(default_factory=PPO)
+    """Learning from self-play."""
+    evaluate_minutes: float = 1.0
+    """Minutes between evaluations; each also saves all that --resume needs."""
+    evaluation_games: int = 480
+    """Games of each evaluation during the run, at each table size against each baseline."""
+    final_games: int = 2400
+    """Games of the final evaluation, at each table size against each baseline."""
+
+
+class Run:
+    """One training run: all that changes while it goes on."""
+
+    def __init__(self, settings: TrainSettings, folder: RunFolder) -> None:
+        self.settings, self.folder = settings, folder
+        self.game = find_game(settings.env)
+        self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
+        self.device = pick_device(settings.device)
+        torch.set_num_threads(settings.threads)
+        seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
+        self.model = new_model(self.game, settings.hidden, settings.learning_rate, int(seed), self.device)
+        self.network = ActorCritic(self.model.policy)
+        self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
+        self.self_play = self._self_play()
+        self.teacher = self._teacher(0)
+        self.skilled_teacher = self._teacher(settings.teacher.skilled)
+        self.baselines = [agents.load(name, self.game) for name in BASELINES]
+        self.iteration = 0
+        self.decisions = 0
+        self.seconds = 0.0
+        self.best = -1.0
+        self.losses: dict[str, float] = {}
+        self.history: list[dict[str, Any]] = []
+
+    def _teacher(self, skilled: int) -> Teacher:
+        settings, ppo = self.settings, self.settings.ppo
+        teacher = replace(settings.teacher, skilled=skilled)
+        return Teacher(teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads)
+
+    def _self_play(self) -> SelfPlay:
+        settings = self.settings
+        batch = Batch(
+            self.game,
+            settings.games,
+            seed=self._seed(GAMES),
+            num_players=self.sizes,
+            num_threads=settings.threads,
+            reward=settings.reward,
+            **settings.options,
+        )
+        draws = np.random.default_rng(self._seed(SEATING)).random(settings.games)
+        opponents, edge = [], 0.0
+        for name, share in settings.opponents.items():
+            seats = np.zeros(batch.last_shares.shape, np.bool_)
+            seats[(draws >= edge) & (draws < edge + share), 1:] = True
+            opponents.append(Opponents(agents.load(name, self.game), seats))
+            edge += share
+        return SelfPlay(batch, self.network, opponents, settings.horizon, settings.gamma, settings.trace)
+
+    def _seed(self, *purpose: int) -> np.random.SeedSequence:
+        """Return the seed for one purpose; iterations have their own, so a resumed run draws as a straight one does."""
+        return np.random.SeedSequence(self.settings.seed, spawn_key=purpose)
+
+    @property
+    def budget(self) -> float:
+        """Seconds for learning; the rest of `minutes` is for the final evaluation and the export."""
+        minutes = self.settings.minutes
+        if minutes is None:
+            return float("inf")
+        spent = [point["evaluation_seconds"] for point in self.history]
+        final = max(spent, default=0.0) * self.settings.final_games / self.settings.evaluation_games
+        return max(60 * minutes - final - SECONDS_TO_EXPORT, 30 * minutes)
+
+    @property
+    def progress(self) -> float:
+        """The part of the run that is done, 0 to 1."""
+        by_steps = self.decisions / self.settings.steps if self.settings.steps else 0.0
+        return min(max(by_steps, self.seconds / self.budget), 1.0)
+
+    def learn(self) -> None:
+        """Play one rollout and learn from it."""
+        self.iteration += 1
+        playing, learning = self._seed(ITERATION, self.iteration).spawn(2)
+        settings = self.settings
+        rate = settings.learning_rate + self.progress * (settings.final_learning_rate - settings.learning_rate)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        decisions = self.self_play.rollout(playing)
+        self.losses = self.learner().learn(self.network, self.optimizer, decisions, learning)
+        self.decisions += len(decisions.action)
+        self.model.num_timesteps = self.decisions
+
+    def learner(self) -> Teacher | PPO:
+        """Return who improves the network at this point of the run."""
+        if self.progress >= self.settings.teacher.share:
+            return self.settings.ppo
+        return self.skilled_teacher if self.progress >= self.settings.teacher.skilled_after else self.teacher
+
+    def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
+        """Return evaluation rows of the network for each baseline and table size, each purpose on deals of its own."""
+        seed = int(self._seed(purpose).generate_state(1)[0])
+        agent = NetworkAgent(self.network, self.game, self.folder.path.name)
+        return [
+            evaluate(agent, baseline, self.game, size, games, seed, self.settings.options)
+            for baseline in self.baselines
+            for size in self.sizes
+        ]
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Evaluate, note the figures down, keep the best network and save all that --resume needs."""
+        began = time.perf_counter()
+        rows = self.evaluate(self.settings.evaluation_games, CHOOSING)
+        shares: dict[str, dict[str, float]] = {}
+        for row in rows:
+            shares.setdefault(row["opponent"], {})[str(row["num_players"])] = row["win_share"]
+        strength = float(np.mean([row["win_share"] * row["num_players"] for row in rows]))
+        point = {
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "win_shares": shares,
+            "losses": self.losses,
+            "evaluation_seconds": time.perf_counter() - began,
+        }
+        self.history.append(point)
+        self.folder.save_model(self.model, "model.zip")
+        if strength >= self.best:
+            self.best = strength
+            self.folder.save_model(self.model, "best.zip")
+        self.folder.write_history(self.game, self.origin(), self.history)
+        self.folder.save_state(self.state())
+        return point
+
+    def origin(self) -> Origin:
+        """Return where the network comes from, as the manifest tells it."""
+        return Origin(
+            algorithm="flat Monte-Carlo teacher, then self-play with masked PPO, every seat learned from",
+            decisions=self.decisions,
+            seconds=round(self.seconds, 1),
+            seed=self.settings.seed,
+            num_players=list(self.sizes),
+            options=asdict(self.game.make_options(self.settings.options)),
+            reward=self.settings.reward,
+            settings=(self.folder / "config.yaml").read_text(encoding="utf-8"),
+            versions=command_line.versions(),
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return all that changes during a run, as tensors and plain data."""
+        play = self.self_play
+        return {
+            "network": self.model.policy.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "games": torch.from_numpy(as_bytes(play.batch.states)),
+            "carried": torch.from_numpy(play.carried),
+            "earned": torch.from_numpy(play.earned),
+            "waiting": [torch.from_numpy(as_bytes(part)) for part in play.waiting()],
+            "iteration": self.iteration,
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "best": self.best,
+            "losses": self.losses,
+            "history": self.history,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a saved state; raise IceError if it belongs to a run of other shape."""
+        play = self.self_play
+        try:
+            self.model.policy.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            as_bytes(play.batch.states)[:] = state["games"].numpy()
+            for part, saved in zip(map(as_bytes, play.waiting()), state["waiting"], strict=True):
+                part[:] = saved.numpy()
+            play.carried, play.earned = state["carried"].numpy(), state["earned"].numpy()
+            self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
+            self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
+        except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+            raise IceError(
+                f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"
+            ) from error
+
+
+def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the memory of a contiguous array as a view of bytes, which torch can save whatever the type."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def pick_device(name: str) -> str:
+    """Return the device to learn on; raise IceError if torch does not have it."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise IceError(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
+    return name
+
+
+def check(settings: TrainSettings) -> None:
+    """Raise IceError, before any work is done, for settings that cannot be trained with."""
+    game = find_game(settings.env)
+    sizes = command_line.choose_table_sizes(game, settings.num_players)
+    game.make_options(settings.options)
+    choose("reward", settings.reward, ("win", "score", "margin"))
+    if settings.minutes is None and settings.steps is None:
+        raise IceError("give the run an end: --minutes or --steps")
+    for name in ("minutes", "evaluate_minutes", "learning_rate"):
+        value = getattr(settings, name)
+        if value is not None and not value > 0:
+            raise IceError(f"{name} must be more than 0, not {value}")
+    if settings.steps is not None:
+        whole_number("steps", settings.steps, 1, 1 << 62)
+    whole_number("seed", settings.seed, 0, 1 << 63)
+    for name in ("threads", "games"):
+        whole_number(name, getattr(settings, name), 1, 1 << 20)
+    whole_number("horizon", settings.horizon, 2 * max(sizes), 1 << 20)  # what is learned from has a successor
+    check_range("final_learning_rate", settings.final_learning_rate, 0)
+    check_range("gamma", settings.gamma, 0, 1)
+    check_range("trace", settings.trace, 0, 1)
+    if not settings.hidden or min(settings.hidden) < 1:
+        raise IceError(f"hidden must be one or more widths of at least 1, not {settings.hidden}")
+    for name, share in settings.opponents.items():
+        agents.load(name, game)
+        if not 0 <= share <= 1:
+            raise IceError(f"opponents.{name} is a part of the games, from 0 to 1, not {share}")
+    if sum(settings.opponents.values()) > 1:
+        raise IceError("the parts of the games in opponents add up to more than 1")
+    check_games(settings.evaluation_games, sizes)
+    check_games(settings.final_games, sizes)

@@ -17,9 +17,11 @@ from ice_envs import find_game
 from ice_envs.errors import IceError
 from ice_envs.faces.sb3 import SB3VecEnv
 from tests.training_runs import AT_FOUR, EVALUATED, SMALL, begun, command, trained
-from training import run
-from training.run import TrainSettings
+from training.network import new_model
+from training.ppo import PPO
+from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
+from training.teacher import TeacherSettings
 
 GAME = find_game("dokitto")
 
@@ -95,7 +97,7 @@ def test_the_help_names_every_setting_with_its_text():
     assert (code, err) == (0, "")
     shown = " ".join(out.split())
     assert "python -m training.train --env dokitto" in shown
-    for kind, prefix in ((TrainSettings, ""), (run.PPO, "ppo."), (run.TeacherSettings, "teacher.")):
+    for kind, prefix in ((TrainSettings, ""), (PPO, "ppo."), (TeacherSettings, "teacher.")):
         for field in dataclasses.fields(kind):
             assert f"--{prefix}{field.name}" in shown
     for text in (
@@ -120,7 +122,7 @@ def test_a_folder_that_cannot_be_made_or_written_is_named_before_the_work_begins
     def work(*arguments):
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(run.Run, "__init__", work)
+    monkeypatch.setattr(Run, "__init__", work)
     (tmp_path / "file").write_text("")
     refused(f"cannot make the folder {tmp_path / 'file'}: File exists", "--out", str(tmp_path / "file"))
     refused("cannot make the folder", "--out", str(tmp_path / "file" / "run"))
@@ -248,7 +250,7 @@ def foreign_models():
     nothing = io.BytesIO()
     with zipfile.ZipFile(nothing, "w") as archive:
         archive.writestr("hello", "world")
-    other_game = run.new_model(dataclasses.replace(GAME, labels=GAME.labels[:-1]), [8], 1e-3, 0, "cpu")
+    other_game = new_model(dataclasses.replace(GAME, labels=GAME.labels[:-1]), [8], 1e-3, 0, "cpu")
     env = SB3VecEnv(GAME, num_envs=1)
     return {
         "a zip file": (nothing.getvalue(), "is not a whole model of a training run"),

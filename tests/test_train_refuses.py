@@ -17,8 +17,8 @@ from ice_envs import find_game
 from ice_envs.errors import IceError
 from ice_envs.faces.sb3 import SB3VecEnv
 from tests.training_runs import AT_FOUR, EVALUATED, SMALL, begun, command, trained
+from training import ppo
 from training.network import new_model
-from training.ppo import PPO
 from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
 from training.teacher import TeacherSettings
@@ -97,7 +97,7 @@ def test_the_help_names_every_setting_with_its_text():
     assert (code, err) == (0, "")
     shown = " ".join(out.split())
     assert "python -m training.train --env dokitto" in shown
-    for kind, prefix in ((TrainSettings, ""), (PPO, "ppo."), (TeacherSettings, "teacher.")):
+    for kind, prefix in ((TrainSettings, ""), (ppo.PPO, "ppo."), (TeacherSettings, "teacher.")):
         for field in dataclasses.fields(kind):
             assert f"--{prefix}{field.name}" in shown
     for text in (

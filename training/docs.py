@@ -147,6 +147,8 @@ def described(kind: type[Any], prefix: str = "") -> Iterable[tuple[str, str, str
     for field, value in vars(kind()).items():
         if dataclasses.is_dataclass(value):
             yield from described(type(value), f"{prefix}{field}.")
+        elif field not in meanings:
+            raise IceError(f"{kind.__name__}.{field} has no docstring below it")
         else:
             meaning = " ".join(meanings[field].split()).replace("<", "&lt;")  # Markdown would take <game> for a tag
             yield f"`{prefix}{field}`", shown(value), meaning

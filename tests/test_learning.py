@@ -233,16 +233,14 @@ def positions(count, seed):
 
 
 def test_the_network_comes_to_agree_with_the_search():
-    teacher = Teacher(
-        TeacherSettings(playouts=4, skilled=2, minibatch=256), value_weight=0.5, max_grad_norm=0.5, threads=1
-    )
+    settings = TeacherSettings(playouts=4, skilled=2, minibatch=256)
+    teacher = Teacher(DOKITTO, settings, value_weight=0.5, max_grad_norm=0.5, threads=1)
     model = new_model(DOKITTO, [64], 1e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)
     unseen = positions(1000, 1)
-    gains = search_gains(
-        unseen.states, DOKITTO.num_actions, TeacherSettings(playouts=40, skilled=20), np.random.SeedSequence(7), 1
-    )
+    thorough = TeacherSettings(playouts=40, skilled=20)
+    gains = search_gains(DOKITTO, unseen.states, thorough, np.random.SeedSequence(7), 1)
     among_legal = np.where(unseen.mask == 1, gains, -np.inf)
     best, mean = among_legal.max(axis=1).mean(), (gains.sum(axis=1) / unseen.mask.sum(axis=1)).mean()
 

@@ -14,7 +14,7 @@ from ice_envs.engine.playouts import action_values
 from tests.dokitto_positions import GAME, PHASES, random_states
 from tests.helpers import apply_games, determinized, masks, results
 from tests.toy_game import KEEP, KEEP_OR_SWAP, NUM_CARDS, SWAP
-from training.teacher import TeacherSettings, search_gains
+from training.teacher import TeacherSettings, playouts_at, search_gains
 
 SEED = 0x0123456789ABCDEF
 WORD = 1 << 64
@@ -140,10 +140,12 @@ def test_gains_are_the_same_for_any_slicing(states):
     parts = [gains(GAME, states[first:stop], first_row=first) for first, stop in pairwise(edges)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     sequence = np.random.SeedSequence(5)
-    one, two, many = (
-        search_gains(states, GAME.num_actions, TeacherSettings(), sequence, threads) for threads in (1, 2, 200)
-    )
+    one, two, many = (search_gains(GAME, states, TeacherSettings(), sequence, threads) for threads in (1, 2, 200))
     assert one.tobytes() == two.tobytes() == many.tobytes()
+
+
+def test_smaller_tables_get_more_playouts_in_the_same_time():
+    assert [playouts_at(GAME, size, 6) for size in GAME.table_sizes] == [26, 15, 9, 6]
 
 
 def test_seeds_and_rows_draw_their_own_futures(states):

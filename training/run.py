@@ -112,7 +112,7 @@ class Run:
     def _teacher(self, skilled: int) -> Teacher:
         settings, ppo = self.settings, self.settings.ppo
         teacher = replace(settings.teacher, skilled=skilled)
-        return Teacher(teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads)
+        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ice_envs.engine.game import States
+from ice_envs.engine.game import Game, States
 from ice_envs.engine.playouts import action_values
 from ice_envs.errors import check_range, whole_number
 from training.network import ActorCritic
@@ -28,10 +28,10 @@ class TeacherSettings:
 
     share: float = 0.9
     """The part of the run in which the search teaches; in the rest the policy learns from its own games alone."""
-    playouts: int = 8
-    """Playouts for each legal action of a position."""
-    skilled: int = 4
-    """In so many of them everybody plays on as the greedy baseline does, in the others at random."""
+    playouts: int = 6
+    """Playouts for each legal action at the largest table; smaller ones, whose rounds are shorter, get more."""
+    skilled: int = 2
+    """In so many of these everybody plays on as the greedy baseline does, in the others at random."""
     skilled_after: float = 0.45
     """Until this part of the run all playouts are random: they teach less, but five times as fast."""
     win_bonus: float = 4.0
@@ -51,23 +51,33 @@ class TeacherSettings:
         whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)
 
 
+def playouts_at(game: Game, num_players: int, playouts: int) -> int:
+    """Return as many playouts at a table as take the time of `playouts` at the largest: shorter rounds allow more."""
+    options = game.make_options({})
+    longest = game.longest_game(game.table_sizes[-1], options)
+    return max(round(playouts * longest / game.longest_game(num_players, options)), playouts)
+
+
 def search_gains(
-    states: States, num_actions: int, settings: TeacherSettings, seed: np.random.SeedSequence, threads: int
+    game: Game, states: States, settings: TeacherSettings, seed: np.random.SeedSequence, threads: int
 ) -> NDArray[np.float32]:
     """Return each legal action's mean gain in points (N, A), 0 elsewhere; the same for any number of threads."""
-    gains = np.zeros((len(states), num_actions), np.float32)
+    gains = np.zeros((len(states), game.num_actions), np.float32)
     stream = seed.generate_state(1, np.uint64)[0]
 
-    def search(first: int, stop: int) -> None:
-        scratch = np.zeros(2, states.dtype)
-        part = slice(first, stop)
-        action_values(
-            states[part], settings.playouts, settings.skilled, settings.win_bonus, stream, scratch, first, gains[part]
-        )
+    def search(rows: NDArray[np.int64], first: int) -> None:
+        playouts = playouts_at(game, int(states[rows[0]].num_players), settings.playouts)
+        skilled = round(playouts * settings.skilled / settings.playouts)
+        found, scratch = gains.take(rows, axis=0), np.zeros(2, game.dtype)
+        action_values(states.take(rows), playouts, skilled, settings.win_bonus, stream, scratch, first, found)
+        gains[rows] = found
 
-    edges = [len(states) * i // threads for i in range(threads + 1)]
+    by_table = np.argsort(states["num_players"], kind="stable")
+    tables = np.flatnonzero(np.diff(states["num_players"][by_table])) + 1
+    shares = [len(states) * i // threads for i in range(threads + 1)]
+    edges = np.unique([*shares, *tables])
     with ThreadPoolExecutor(threads) as pool:
-        for job in [pool.submit(search, first, stop) for first, stop in pairwise(edges)]:
+        for job in [pool.submit(search, by_table[first:stop], first) for first, stop in pairwise(edges)]:
             job.result()
     return gains
 
@@ -76,6 +86,7 @@ def search_gains(
 class Teacher:
     """Teaches a network what a search finds."""
 
+    game: Game
     settings: TeacherSettings
     value_weight: float
     max_grad_norm: float
@@ -92,7 +103,7 @@ class Teacher:
         searching, shuffling = seed.spawn(2)
         real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
         decisions = decisions.map(lambda part: part.take(real, axis=0))
-        gains = search_gains(decisions.states, decisions.mask.shape[1], self.settings, searching, self.threads)
+        gains = search_gains(self.game, decisions.states, self.settings, searching, self.threads)
         device = next(network.parameters()).device
         observation, mask, _, _, value, advantage = (torch.from_numpy(part).to(device) for part in decisions[1:])
         gain = torch.from_numpy(gains).to(device)

@@ -16,7 +16,8 @@ import pettingzoo
 import pytest
 
 from ice_envs import IceError, find_game, games
-from training import benchmark, command_line, docs, evaluate, export, train
+from training import benchmark, command_line, docs, evaluate, export
+from training.run import TrainSettings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,11 +30,11 @@ def fenced(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-def run(*words: str, place: Path) -> str:
-    """Run a command in a folder as a user with an active environment would."""
+def run(*words: str, place: Path, typed: str = "") -> str:
+    """Run a command in a folder as a user with an active environment would; return what it prints."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
-    done = subprocess.run(words, cwd=place, env=settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=place, env=settings, input=typed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 
@@ -69,8 +70,23 @@ def test_readmes_agent_tells_its_move(workplace: Path):
     assert run(sys.executable, "-c", snippet, place=workplace).startswith("play ")
 
 
+def test_the_shapes_that_readme_tells_are_so():
+    game = find_game("dokitto")
+    seats = game.table_sizes[-1]
+    assert f"(1024, {game.layout.size}), (1024, {game.num_actions}), (1024,)" in README
+    assert f"# of every seat: (1024, {seats}), (1024,)" in README
+
+
+def test_the_example_plays_a_game_and_asks_again_for_what_it_does_not_understand(tmp_path: Path):
+    example = ("python", str(ROOT / "examples" / "play.py"), "--num_players", "2", "--seed", "3")
+    told = run(*example, place=tmp_path, typed="99\nx\n" + 200 * "1\n")
+    assert told.count("Type a number from 1 to") == 2
+    assert re.search(r"\nYou had \d+ points, the others \[\d+\.0\]\.\n$", told)
+    assert run(*example, place=tmp_path, typed="1\n").endswith("Until next time.\n")
+
+
 COMMANDS: dict[str, tuple[type[Any], dict[str, bool]]] = {
-    "train": (train.TrainSettings, {"game_defaults": True}),
+    "train": (TrainSettings, {"game_defaults": True}),
     "evaluate": (evaluate.EvaluationSettings, {}),
     "export": (export.ExportSettings, {"positional": True}),
     "benchmark": (benchmark.BenchmarkSettings, {}),

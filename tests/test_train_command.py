@@ -287,6 +287,17 @@ def test_a_second_ctrl_c_stops_at_once(tmp_path, monkeypatch):
     assert check_folder(tmp_path / "run") == 0
 
 
+def test_ctrl_c_before_the_run_has_begun_leaves_no_run(tmp_path, monkeypatch):
+    def stop(*arguments):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(train, "Run", stop)
+    words = [*SMALL, *AT_FOUR, "--out", str(tmp_path / "run")]
+    assert command(*words) == (130, "", "Stopped.\n")
+    monkeypatch.undo()
+    assert begun(*words).iteration == 0  # the folder can be used
+
+
 def test_ctrl_c_in_the_final_evaluation_loses_nothing(tmp_path, monkeypatch):
     def stop(*arguments):
         signal.raise_signal(signal.SIGINT)

@@ -28,7 +28,7 @@ from ice_envs.games import find_game
 from training import benchmark_games, command_line
 from training.benchmark_games import DIFFERENCE, QUICK, SECONDS, Bench, Effort, Measurement
 from training.benchmark_learning import training
-from training.evaluate import INTERRUPTED
+from training.command_line import INTERRUPTED
 
 Section = Literal["batch", "aec", "search", "training", "startup"]
 SECTIONS: dict[Section, tuple[str, Callable[[Bench], list[Measurement]]]] = {

@@ -26,13 +26,14 @@ from ice_envs.errors import IceError, choose, nearest
 from ice_envs.files import reason, replacing, write_json
 from ice_envs.games import NAMES
 
-__all__ = ["choose_table_sizes", "read_settings", "replacing", "run", "versions", "write_json"]
+__all__ = ["INTERRUPTED", "check_complete", "choose_table_sizes", "read_settings", "replacing", "run", "versions", "write_json"]
 
 Settings = TypeVar("Settings")
 Kinds = dict[str, Any]
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 BAD_INPUT = 2
+INTERRUPTED = 130  # the exit code that shells give a command stopped by Ctrl-C
 _PACKAGES = ("ice_envs", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "onnxruntime")
 _OWN_FLAGS = ("config", "help", "print_config")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", re.IGNORECASE)
@@ -58,7 +59,8 @@ def run(
     """Read the command line, run `main(settings)` and exit with what it returns (None: 0).
 
     Args:
-        main: the command. An IceError that it raises becomes one sentence on stderr and exit code 2.
+        main: the command. An IceError that it raises becomes one sentence on stderr and exit code 2, and
+            Ctrl-C, if it does not answer that itself, exit code 130.
         settings_type: a dataclass; the docstring below each field is its help. Fields may be dataclasses, lists
             (given as `--sizes 2 3`) and dictionaries (`--options.name value`).
         program: the module's name, such as `"training.evaluate"`.
@@ -72,6 +74,9 @@ def run(
     except IceError as error:
         print(error, file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     sys.exit(code or 0)
 
 

@@ -300,7 +300,7 @@ def result_file(name: str, command: str) -> Path:
 
 def evaluation_rows(game: Game, name: str, agent: str) -> list[EvaluationRow]:
     """Return the evaluation of an agent; raise IceError if the file is missing, damaged, or of other rules."""
-    command = f"python -m training.evaluate --env {game.name} --agent {agent} --opponents random greedy"
+    command = f"python -m training.evaluate --env {game.name} --agent {agent}"
     rows: list[EvaluationRow] = read_json(result_file(name, command))
     check(rows, list[EvaluationRow], f"docs/results/{name}")
     for row in rows:

@@ -33,9 +33,9 @@ from ice_envs.errors import IceError, whole_number
 from ice_envs.files import check_writable, write_json
 from ice_envs.games import find_game
 from training import command_line
+from training.command_line import INTERRUPTED
 
 EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is an evaluation deal
-INTERRUPTED = 130  # the exit code that shells give a command stopped by Ctrl-C
 BLOCK = 8192  # games played side by side
 MOST_GAMES = 1 << 24
 ROUNDING = 1e-9  # three thirds are not quite one

@@ -22,7 +22,8 @@ from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError
 from ice_envs.files import write_json
 from training import command_line
-from training.evaluate import INTERRUPTED, results_table
+from training.command_line import INTERRUPTED
+from training.evaluate import results_table
 from training.export import export
 from training.network import ActorCritic
 from training.run import FINAL, Run, TrainSettings, check

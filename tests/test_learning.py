@@ -173,14 +173,27 @@ class Table(nn.Module):
         return self.logits.expand(rows, 2), self.value.expand(rows, 1)
 
 
-def test_learning_favors_what_went_well_and_values_it():
+def test_one_step_of_learning_computed_by_hand():
     network = Table()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     history = decisions(action=[0, 1] * 8, advantage=np.float32([3.0, 1.0] * 8), value=np.float32([0.5] * 16))
-    PPO(epochs=1, minibatch=16, entropy=0.0).learn(network, optimizer, history, np.random.SeedSequence(0))
-    assert network.logits[0] > 0 > network.logits[1]
-    # the returns are 3.5 and 1.5; one step of ½ · (v − return)² from 0 is 0.1 · ½ · 2 · 2.5, cut to a norm of 0.5
-    assert 0 < network.value.item() <= 0.05
+    learner = PPO(epochs=1, minibatch=16, entropy=0.0, value_weight=0.5, max_grad_norm=1e9)
+    losses = learner.learn(network, optimizer, history, np.random.SeedSequence(0))
+    # the advantages 3 and 1 become ±0.968 of a standard deviation; a logit moves log ½ by ½
+    assert network.logits.tolist() == pytest.approx([0.0484, -0.0484], abs=1e-4)
+    # the returns are 3.5 and 1.5: ½ · (0 − return)² falls by ½ · 2 · 2.5 on average
+    assert network.value.item() == pytest.approx(0.1 * 2.5)
+    assert losses["value_loss"] == pytest.approx((3.5**2 + 1.5**2) / 2)
+    assert losses["explained_variance"] == pytest.approx(0, abs=1e-6)  # a constant value explains nothing
+
+
+def test_long_gradients_are_shortened():
+    network = Table()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    history = decisions(action=[0, 1] * 8, advantage=np.float32([3.0, 1.0] * 8))
+    PPO(epochs=1, minibatch=16, max_grad_norm=0.5).learn(network, optimizer, history, np.random.SeedSequence(0))
+    moved = torch.cat([network.logits, network.value])
+    assert moved.norm().item() == pytest.approx(0.1 * 0.5, abs=1e-5)
 
 
 def test_each_decision_is_learned_from_once_an_epoch_in_minibatches_of_a_decent_size():

@@ -36,6 +36,7 @@ from tests.training_runs import (
 )
 from training import command_line, train
 from training.evaluate import EvaluationSettings, evaluate
+from training.network import ActorCritic, NetworkAgent
 from training.run import TrainSettings
 from training.run_folder import CONTENTS
 
@@ -139,7 +140,7 @@ def test_the_agent_is_the_best_network_and_plays(whole):
     assert agent.name == "whole"
     row = evaluate(agent, agents.load("random", GAME), GAME, 3, 60)
     assert row["games"] == 60
-    network = train.NetworkAgent(train.ActorCritic(MaskablePPO.load(whole[0] / "best.zip", device="cpu").policy), GAME)
+    network = NetworkAgent(ActorCritic(MaskablePPO.load(whole[0] / "best.zip", device="cpu").policy), GAME)
     assert evaluate(network, agents.load("random", GAME), GAME, 3, 60)["win_share"] == row["win_share"]
 
 

@@ -103,7 +103,7 @@ def test_the_help_names_every_setting_with_its_text():
     for text in (
         "Length of the whole run, final evaluation and export included",
         "The search that teaches the first part of the run",
-        "Playouts for each legal action of a position",
+        "Playouts for each legal action at the largest table",
         "Weight of the policy's entropy",
     ):
         assert text in shown
@@ -183,7 +183,7 @@ HALF = object()
         ("resume.pt", saved({}), "resume.pt does not fit the run's settings"),
         ("resume.pt", saved({"network": 3}), "resume.pt does not fit the run's settings"),
         ("config.yaml", None, "cannot read the config file {run}/config.yaml: No such file or directory"),
-        ("config.yaml", HALF, "config.yaml is cut off or of another version: it lacks"),
+        ("config.yaml", b"env: dokitto\nnum_pla", "config.yaml is not YAML: "),
         ("config.yaml", b"", "config.yaml must hold lines of the form 'name: value'"),
         ("config.yaml", b"env: dokitto\n", "config.yaml is cut off or of another version: it lacks"),
         ("config.yaml", b"lr: 3\n", "config.yaml has an unknown key 'lr'"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib.metadata
+import inspect
 import json
 import platform
 import re
@@ -26,7 +27,16 @@ from ice_envs.errors import IceError, choose, nearest
 from ice_envs.files import reason, replacing, write_json
 from ice_envs.games import NAMES
 
-__all__ = ["INTERRUPTED", "check_complete", "choose_table_sizes", "read_settings", "replacing", "run", "versions", "write_json"]
+__all__ = [
+    "INTERRUPTED",
+    "check_complete",
+    "choose_table_sizes",
+    "read_settings",
+    "replacing",
+    "run",
+    "versions",
+    "write_json",
+]
 
 Settings = TypeVar("Settings")
 Kinds = dict[str, Any]
@@ -70,7 +80,9 @@ def run(
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        code = main(read_settings(settings_type, program, words, game_defaults, positional))
+        module = inspect.getmodule(main)
+        about = module.__doc__ if module else None
+        code = main(read_settings(settings_type, program, words, game_defaults, positional, about))
     except IceError as error:
         print(error, file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -86,8 +98,12 @@ def read_settings(
     words: Sequence[str],
     game_defaults: bool = False,
     positional: bool = False,
+    about: str | None = None,
 ) -> Settings:
-    """Return the settings of a command line; raise IceError, in one sentence, for what it cannot understand."""
+    """Return the settings of a command line; raise IceError, in one sentence, for what it cannot understand.
+
+    The help begins with the text `about`, by default that of the module of the settings; see `run` for the rest.
+    """
     kinds = dict(_kinds(settings_type))
     words, files = _gather(words, kinds)
     for file in files:
@@ -95,7 +111,7 @@ def read_settings(
     defaults = _game_defaults(settings_type, words, files) if game_defaults else None
     if defaults:
         _check_config(defaults, kinds)
-    parser = _parser(settings_type, program, defaults, positional)
+    parser = _parser(settings_type, program, defaults, positional, about)
     try:
         parsed = parser.parse_args([f"--config={file}" for file in files] + words)
     except argparse.ArgumentError as error:
@@ -247,12 +263,12 @@ def _game_defaults(settings_type: type[Any], words: Sequence[str], files: Sequen
 
 
 def _parser(
-    settings_type: type[Any], program: str, defaults: Path | None, positional: bool
+    settings_type: type[Any], program: str, defaults: Path | None, positional: bool, about: str | None
 ) -> jsonargparse.ArgumentParser:
     jsonargparse.set_parsing_settings(docstring_parse_attribute_docstrings=True)
     parser = jsonargparse.ArgumentParser(
         prog=f"python -m {program}",
-        description=sys.modules[settings_type.__module__].__doc__,
+        description=about or sys.modules[settings_type.__module__].__doc__,
         default_config_files=[defaults] if defaults else [],
         exit_on_error=False,
     )

@@ -1,5 +1,7 @@
 """Options of the test run."""
 
+import signal
+
 import pytest
 
 
@@ -15,3 +17,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def lockstep_games(request: pytest.FixtureRequest) -> int:
     return request.config.getoption("--lockstep-games")
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Let SIGINT raise KeyboardInterrupt: a shell starts what runs in its background with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -234,6 +234,22 @@ def test_the_first_step_can_be_played():
     assert benchmark_games.in_process(program, Path(home)) > 0
 
 
+@pytest.mark.parametrize(("shares", "note"), [([1.0, 0.95], ""), ([1.0, 0.4], "busy"), ([0.4, 1.0], "busy")])
+def test_a_busy_machine_is_noted_and_shown(monkeypatch, shares, note):
+    play, absent = Measurement("play", "moves/s", [1.0], {}), Measurement("absent", "moves/s", [], {}, "not installed")
+    monkeypatch.setitem(SECTIONS, "batch", ("Play", lambda bench: [play, absent]))
+    values = iter(shares)
+    monkeypatch.setattr(benchmark_games, "core_share", lambda: next(values))
+    rows = benchmark.measure("batch", BENCH)
+    words = "the machine was busy, this got 40% of a core" if note else ""
+    assert [row["note"] for row in rows] == [words, "not installed"]
+    assert ("(the machine was busy, this got 40% of a core)" in shown(benchmark.results(rows))) == bool(note)
+
+
+def test_the_share_of_a_core_is_a_part():
+    assert 0 < benchmark_games.core_share() < 1.05
+
+
 # tables
 
 

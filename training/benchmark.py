@@ -50,6 +50,8 @@ GOALS = {
     "first step, warm cache": 1,
 }
 """What we want to reach on two cores, by the measurement's name: at least so fast, or at most so many seconds."""
+FREE = 0.9
+"""With less of a core than this before or after a section, the machine was busy with other work."""
 LEAST = 0.6
 """A measurement under this part of the baseline's speed is a failure."""
 EXPLANATION = (
@@ -81,7 +83,7 @@ class BenchmarkSettings:
 
 
 class BenchmarkRow(TypedDict):
-    """One line of the JSON file. What could not be measured has null for value, min and max, and a note."""
+    """One line of the JSON file. What could not be measured has null for value, min and max, and a note says why."""
 
     section: str
     name: str
@@ -114,7 +116,7 @@ def main(settings: BenchmarkSettings) -> int:
     stopped = False
     try:
         for section in dict.fromkeys(settings.only):
-            rows += rows_of(section, SECTIONS[section][1](bench))
+            rows += measure(section, bench)
     except KeyboardInterrupt:
         stopped = True
         console.print("Stopped: only finished sections are shown, and no file is written.")
@@ -142,8 +144,18 @@ def open_bench(settings: BenchmarkSettings, console: Console) -> Bench:
     )
 
 
-def rows_of(section: Section, measurements: Iterable[Measurement]) -> list[BenchmarkRow]:
-    """Return the rows of a section's measurements."""
+def measure(section: Section, bench: Bench) -> list[BenchmarkRow]:
+    """Return the rows of a section; their notes say so if other work took much of the processor."""
+    before = benchmark_games.core_share()
+    measurements = SECTIONS[section][1](bench)
+    share = min(before, benchmark_games.core_share())
+    return rows_of(
+        section, measurements, f"the machine was busy, this got {share:.0%} of a core" if share < FREE else ""
+    )
+
+
+def rows_of(section: Section, measurements: Iterable[Measurement], note: str = "") -> list[BenchmarkRow]:
+    """Return the rows of a section's measurements, with `note` where they have none of their own."""
     cpu, versions = cpu_name(), command_line.versions()
     date = datetime.now(timezone.utc).isoformat(timespec="seconds")
     return [
@@ -154,7 +166,7 @@ def rows_of(section: Section, measurements: Iterable[Measurement]) -> list[Bench
             **summary(found.values),  # type: ignore[typeddict-item]  # value, min, max
             repeats=len(found.values),
             settings=found.settings,
-            note=found.note,
+            note=found.note or note,
             cpu=cpu,
             date=date,
             versions=versions,
@@ -192,6 +204,7 @@ def results(rows: Sequence[BenchmarkRow]) -> RenderableType:
         mine = [row for row in rows if row["section"] == section]
         if mine:
             parts.append(section_table(title, mine))
+            parts += [f"({note})\n" for note in dict.fromkeys(row["note"] for row in mine if row["value"]) if note]
     return Group(*parts, f"{rows[0]['cpu']}. {EXPLANATION}")
 
 

@@ -135,6 +135,14 @@ def speed(work: Work, seconds: float) -> float:
             return done / elapsed
 
 
+def core_share(seconds: float = 0.1) -> float:
+    """Return the part of one core that this process gets when it asks for all of it."""
+    began, used = time.perf_counter(), time.process_time()
+    while (elapsed := time.perf_counter() - began) < seconds:
+        pass
+    return (time.process_time() - used) / elapsed
+
+
 def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
     """Return the ratio of values that were measured one after the other."""
     return [a / b for a, b in zip(above, below, strict=True)]

@@ -7,6 +7,8 @@ import math
 import operator
 from collections.abc import Iterable
 
+import numpy as np
+
 
 class IceError(ValueError):
     """Bad input. Its text is one sentence meant for the person who gave the input."""
@@ -33,11 +35,12 @@ def choose(what: str, name: object, valid: Iterable[str]) -> str:
 
 def whole_number(what: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int if it is a whole number from `low` to `high`; raise IceError otherwise."""
+    flag = isinstance(value, bool | np.bool_)  # which older versions of NumPy would take for numbers
     try:
-        number = operator.index(value)  # type: ignore[arg-type]  # it refuses what has no index, floats in arrays too
+        number = None if flag else operator.index(value)  # type: ignore[arg-type]  # refuses floats, in arrays too
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool):
+    if number is None:
         raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r}")
     if not low <= number <= high:
         raise IceError(f"{what} must be from {low} to {high}, not {number}")

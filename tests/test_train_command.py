@@ -53,7 +53,7 @@ def whole(tmp_path_factory):
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
     """A longer run at four seats, never interrupted; the words that start it but for `--out`, and its folder."""
-    words = [*SMALL, *AT_FOUR, "--steps", "8000"]
+    words = [*SMALL, *AT_FOUR, "--steps", "8000", "--reward", "margin"]  # decisions earn while they wait
     folder = tmp_path_factory.mktemp("runs") / "straight"
     trained(*words, "--out", str(folder))
     return words, folder
@@ -273,6 +273,19 @@ def test_a_run_stopped_by_ctrl_c_says_how_to_go_on_and_ends_like_a_straight_one(
     assert check_folder(stopped) == len(json.loads((stopped / "history.json").read_text())["history"]) > 0
     trained(*shlex.split(go_on)[9:], "--evaluate_minutes", "1")
     assert parameters(stopped) == parameters(folder)
+
+
+def test_ctrl_c_saves_the_round_that_it_falls_into(tmp_path, monkeypatch):
+    learn = train.Run.learn
+
+    def interrupted(run):
+        learn(run)
+        if run.iteration == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(train.Run, "learn", interrupted)
+    assert command(*SMALL, *AT_FOUR, "--steps", "5000", "--out", str(tmp_path / "run")).code == 130
+    assert check_folder(tmp_path / "run") == 3
 
 
 def test_a_second_ctrl_c_stops_at_once(tmp_path, monkeypatch):

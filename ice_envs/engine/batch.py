@@ -57,7 +57,7 @@ class Batch:
         self._options = options
         edges = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
         self._slices = [slice(first, stop) for first, stop in pairwise(edges) if first < stop]
-        self._pool = ThreadPoolExecutor(self.num_threads) if len(self._slices) > 1 else None
+        self._pool = ThreadPoolExecutor(len(self._slices) - 1) if len(self._slices) > 1 else None
         seats, actions, length = max(sizes), self.game.num_actions, self.game.layout.size
         self._observation = np.zeros((self.num_games, length), np.uint8)
         self._mask = np.zeros((self.num_games, actions), np.int8)
@@ -121,10 +121,10 @@ class Batch:
         return chosen
 
     def _run(self, function: Callable[..., None], *arrays: NDArray[Any]) -> None:
-        if self._pool is None:
-            function(*arrays)
-            return
-        for job in [self._pool.submit(function, *(array[part] for array in arrays)) for part in self._slices]:
+        own, *others = [[array[part] for array in arrays] for part in self._slices]
+        jobs = [self._pool.submit(function, *slices) for slices in others] if self._pool else []
+        function(*own)  # one slice less for threads that have to be woken
+        for job in jobs:
             job.result()
 
 

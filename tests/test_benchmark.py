@@ -28,7 +28,7 @@ from training.benchmark_games import DIFFERENCE, QUICK, RATIO, SECONDS, Bench
 
 GAME = find_game("dokitto")
 BENCH = Bench(GAME, 4, 1, 0, QUICK, Console(file=io.StringIO()))
-BASELINE = Path(__file__).parent.parent / "docs" / "benchmark_baseline.json"
+BASELINE = Path(__file__).parent.parent / "docs" / "results" / "benchmark.json"
 
 
 def run(capsys, *words):

@@ -1,7 +1,7 @@
 """Measure how fast the games, training and the first use are, next to what others do in the same run.
 
 python -m training.benchmark --env dokitto --json speeds.json
-python -m training.benchmark --baseline docs/benchmark_baseline.json
+python -m training.benchmark --baseline docs/results/benchmark.json
 """
 
 from __future__ import annotations

@@ -215,6 +215,22 @@ def test_a_finished_run_can_be_continued_under_new_flags(straight, tmp_path):
 # interrupted
 
 
+def test_everything_that_changes_in_a_run_is_saved(straight, tmp_path):
+    run = begun(*straight[0], "--out", str(tmp_path / "run"))
+    for _ in range(8):
+        run.learn()
+    run.checkpoint()
+    assert run.self_play.earned[run.self_play.carried].any(), "no decision has earned anything while it waits"
+    again = begun("--resume", str(tmp_path / "run"))
+    for _ in range(4):
+        run.learn()
+        again.learn()
+        assert again.losses == run.losses
+        assert again.self_play.batch.states.tobytes() == run.self_play.batch.states.tobytes()
+    assert (again.iteration, again.decisions, again.best) == (run.iteration, run.decisions, run.best)
+    assert again.history == run.history
+
+
 def readable(path):
     """Load a file of a run in the way of its readers."""
     if path.suffix == ".zip":

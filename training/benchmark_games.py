@@ -175,10 +175,11 @@ class RandomPlay:
         """Play one move in every game."""
         mask = self.batch.observe()[1] if self._observed else self._mask
         seeds = self._generator.integers(2**64, size=len(self._slices), dtype=np.uint64)
-        if self._pool is None:
-            self._choose(mask, self._slices[0], seeds[0])
-        else:
-            list(self._pool.map(partial(self._choose, mask), self._slices, seeds))
+        own, *others = zip(self._slices, seeds, strict=True)
+        jobs = [self._pool.submit(self._choose, mask, *part) for part in others] if self._pool else []
+        self._choose(mask, *own)  # as Batch does, one slice less for threads that have to be woken
+        for job in jobs:
+            job.result()
         self.batch.step(self._actions)
 
     def _choose(self, mask: NDArray[np.int8], part: slice, seed: np.uint64) -> None:

@@ -1,0 +1,70 @@
+"""Ice Split: every card is a goal or a flavor of one's display. 2 to 4 seats."""
+
+from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.engine.layout import Layout
+from ice_envs.engine.jit import compiled
+from ice_envs.games.ice_split import rules
+
+LAYOUT = Layout([("x", (1,), 0, 1, "x")])
+
+
+@compiled
+def observe(state, seat, out):
+    out[0] = 0
+
+
+@compiled
+def determinize(state, seat, seed):
+    state.rng = seed
+
+
+@compiled
+def greedy(state):
+    return 0
+
+
+CARDS = range(rules.NUM_CARDS)
+
+GAME = register_rules(
+    Game(
+        name="ice_split",
+        version=0,
+        title="Ice Split",
+        title_ja="アイス・スプリット",
+        table_sizes=(2, 3, 4),
+        options_type=rules.IceSplitOptions,
+        dtype=rules.DTYPE,
+        layout=LAYOUT,
+        labels=(
+            *(f"start with card {card}" for card in CARDS),
+            *(f"play card {card} as a goal" for card in CARDS),
+            *(f"play card {card} as a flavor" for card in CARDS),
+            *(f"take card {card} from the market" for card in CARDS),
+            "draw from the deck",
+        ),
+        labels_ja=(
+            *(f"カード{card}で始める" for card in CARDS),
+            *(f"カード{card}を目標として出す" for card in CARDS),
+            *(f"カード{card}をフレーバーとして出す" for card in CARDS),
+            *(f"場のカード{card}を取る" for card in CARDS),
+            "山札から引く",
+        ),
+        rules=Rules(
+            start=rules.start,
+            legal=rules.legal,
+            is_legal=rules.is_legal,
+            apply=rules.apply,
+            observe=observe,
+            score=rules.score,
+            win_share=rules.win_share,
+            determinize=determinize,
+            greedy=greedy,
+        ),
+        configure=rules.configure,
+        to_view=lambda state, seat: {},
+        from_view=lambda view: None,
+        to_text=lambda state, seat: "",
+        score_range=rules.score_range,
+        longest_game=rules.longest_game,
+    )
+)

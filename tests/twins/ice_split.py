@@ -203,7 +203,7 @@ class IceSplit:
         """Rule: most points wins, of equals whoever shows more kinds of flavors; else they share. Zeros before."""
         if not self.over:
             return [Fraction(0)] * self.num_players
-        standing = self._standing()
+        standing = self.standing()
         best = max(standing)
         return [Fraction(place == best, standing.count(best)) for place in standing]
 
@@ -252,6 +252,7 @@ class IceSplit:
             new = self._top_card()
             self.market[place] = new
             self.shown.add(new)
+            self.log.append(("refill", new))
         else:
             self.market[place] = None
             self.log.append(("no_refill", place))
@@ -278,15 +279,15 @@ class IceSplit:
         self.to_move = None
         self.phase = "over"
         for seat in range(self.num_players):
-            for card in self._met_goals(seat):
+            for card in self.met_goals(seat):
                 self.log.append((self.cards[card].goal, seat, card))
-        leaders = [place for place in self._standing() if place[0] == max(self.points)]
+        leaders = [place for place in self.standing() if place[0] == max(self.points)]
         if len(leaders) > 1:
             self.log.append(("shared" if leaders.count(max(leaders)) > 1 else "tie_broken_by_flavors",))
 
     # ---- points ----
 
-    def _met_goals(self, seat: int) -> list[int]:
+    def met_goals(self, seat: int) -> list[int]:
         """Rule: every goal that shows is counted once if it is met; a flavor may serve many goals.
 
         Option "once": of identical goals in one display only one counts.
@@ -302,9 +303,9 @@ class IceSplit:
         return met
 
     def _score(self, seat: int) -> int:
-        return sum([self.cards[card].points for card in self._met_goals(seat)])
+        return sum([self.cards[card].points for card in self.met_goals(seat)])
 
-    def _standing(self) -> list[tuple[int, int]]:
+    def standing(self) -> list[tuple[int, int]]:
         """Points, then how many different flavors show, of each seat."""
         kinds = [len({self.cards[card].flavor for card in shown}) for shown in self.flavors]
         return list(zip(self.points, kinds, strict=True))

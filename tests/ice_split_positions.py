@@ -22,7 +22,7 @@ SECRETS = HIDDEN - {"rng"}
 """Of these, what is the game's: neither the generator nor scratch space."""
 
 OTHER_GOALS = (
-    "1,MAJORITY,mint,4", "2,NONE_OF,lemon,3", "2,NONE_OF,vanilla|mint|pistachio,3", "3,EXACTLY_ONE,chocolate,4",
+    "1,MAJORITY,mint,4", "2,NONE_OF,lemon|mint,3", "2,NONE_OF,vanilla|mint|pistachio,3", "3,EXACTLY_ONE,chocolate,4",
     "4,SEQUENCE,mint|mint,1", "4,SEQUENCE,lemon|vanilla,4", "4,SEQUENCE,vanilla|lemon|vanilla,7",
     "4,SEQUENCE,mint|lemon|chocolate|mint,19", "5,ALL_SEVEN,,12", "6,RIGHTMOST_IN,mint|strawberry|lemon,5",
     "6,RIGHTMOST_IN,vanilla|pistachio,5", "7,AT_MOST_THREE_KINDS,,6", "8,TWO_PAIRS,,5", "9,THREE_ADJACENT,,5",

@@ -45,7 +45,7 @@ GOAL_TYPES = (
 )
 GENERAL = tuple(goal for goal in GOAL_TYPES if goal not in (MAJORITY, NONE_OF, EXACTLY_ONE, SEQUENCE, RIGHTMOST_IN))
 """The goals that name no flavor; a set of flags of the record is in this order."""
-_NAMED = {MAJORITY: (1, 1), NONE_OF: (1, 3), EXACTLY_ONE: (1, 1), SEQUENCE: (2, 4), RIGHTMOST_IN: (2, 3)}
+_NAMED = {MAJORITY: (1, 1), NONE_OF: (2, 3), EXACTLY_ONE: (1, 1), SEQUENCE: (2, 4), RIGHTMOST_IN: (2, 3)}
 """The fewest and the most flavors that a goal names; the others name none."""
 _POINTS = dict(zip(GOAL_TYPES, (4, 3, 4, None, 12, 5, 6, 5, 5, 6, 5, 5), strict=True))
 

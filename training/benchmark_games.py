@@ -85,9 +85,11 @@ class Effort:
     """Decisions in one step of the optimizer."""
     stock_games: tuple[int, ...] = (64, 256, 1024)
     """Numbers of games that stock MaskablePPO is tried with."""
+    stock_horizon: int = 2048
+    """Actions between two rounds of learning where it keeps its own defaults."""
 
 
-QUICK = Effort(0.01, 2, 1, games=64, horizon=16, minibatch=256, stock_games=(64,))
+QUICK = Effort(0.01, 2, 1, games=64, horizon=16, minibatch=256, stock_games=(64,), stock_horizon=64)
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,12 @@ def announce(run: Run, console: Console) -> None:
         f"Training an agent for {run.game.title} ({seats} seats, one network for all) on {run.device}, "
         f"{settings.threads} threads, for {' or '.join(ends)}."
     )
-    if settings.teacher.share > 0:
+    share, playouts = settings.teacher.share, settings.teacher.playouts
+    if share > 0:
+        when = "All the time" if share >= 1 else f"For the first {share:.0%}"
+        then = "" if share >= 1 else "; then it learns from playing against itself"
         console.print(
-            f"The first {settings.teacher.share:.0%} it is taught by a search that tries every move in "
-            f"{settings.teacher.playouts} imagined games; then it learns from playing against itself."
+            f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
         )
     console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
     if is_cold():

@@ -175,6 +175,13 @@ def test_table_size_and_rule_options_reach_games_evaluation_and_manifest(tmp_pat
     assert 0.3 < run.self_play.opponents[1].seats.any(axis=1).mean() < 0.7
 
 
+def test_a_table_size_named_twice_gets_twice_the_games(tmp_path):
+    words = ["--num_players", "3", "2", "3", "--games", "30", "--horizon", "10", "--minutes", "1"]
+    run = begun(*words, "--out", str(tmp_path / "run"))
+    assert np.bincount(run.self_play.batch.states["num_players"]).tolist() == [0, 0, 10, 20]
+    assert run.sizes == (2, 3)
+
+
 def test_against_fixed_opponents_the_learner_sits_in_every_seat(tmp_path):
     run = begun(*SMALL, "--games", "400", "--opponents.random", "0.5", "--out", str(tmp_path / "run"))
     sizes = run.self_play.batch.states["num_players"]

@@ -38,7 +38,7 @@ class TrainSettings:
     env: str = "dokitto"
     """The game."""
     num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])
-    """Table sizes to learn, such as 2 3 4 5, or all."""
+    """Table sizes to learn, such as 2 3 4 5, or all; a size named twice gets twice the games."""
     minutes: float | None = 10.0
     """Length of the whole run, final evaluation and export included; null: no limit but steps."""
     steps: int | None = None
@@ -93,7 +93,8 @@ class Run:
     def __init__(self, settings: TrainSettings, folder: RunFolder) -> None:
         self.settings, self.folder = settings, folder
         self.game = find_game(settings.env)
-        self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
+        self._tables = command_line.choose_table_sizes(self.game, settings.num_players)
+        self.sizes = tuple(sorted(set(self._tables)))
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
         seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
@@ -122,7 +123,7 @@ class Run:
             self.game,
             settings.games,
             seed=self._seed(GAMES),
-            num_players=self.sizes,
+            num_players=self._tables,
             num_threads=settings.threads,
             reward=settings.reward,
             **settings.options,

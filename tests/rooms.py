@@ -34,8 +34,9 @@ def random_states(room: Any, num_players: int, count: int, seed: int) -> dict[st
     rng = np.random.default_rng(seed)
     per_option_set = -(-2 * count // len(room.OPTION_SETS))
     games = [started(room.GAME, num_players, per_option_set, seed, **options) for options in room.OPTION_SETS]
-    found = []
-    for states, actions in random_play(room.GAME, np.concatenate(games), seed):
+    first = np.concatenate(games)
+    found = [first]  # all of them: some games have a phase that is only there at the beginning
+    for states, actions in random_play(room.GAME, first, seed):
         found.append(states[(actions >= 0) & ((rng.random(len(states)) < 0.25) | (states["over"] > 0))])
     positions = np.concatenate(found)
     phase = room.phases(positions)

@@ -1,27 +1,12 @@
 """Ice Split: every card is a goal or a flavor of one's display. 2 to 4 seats."""
 
 from ice_envs.engine.game import Game, Rules, register_rules
-from ice_envs.engine.layout import Layout
-from ice_envs.engine.jit import compiled
 from ice_envs.games.ice_split import rules
-
-LAYOUT = Layout([("x", (1,), 0, 1, "x")])
-
-
-@compiled
-def observe(state, seat, out):
-    out[0] = 0
-
-
-@compiled
-def determinize(state, seat, seed):
-    state.rng = seed
-
-
-@compiled
-def greedy(state):
-    return 0
-
+from ice_envs.games.ice_split.determinize import determinize
+from ice_envs.games.ice_split.greedy import greedy
+from ice_envs.games.ice_split.observation import LAYOUT, observe
+from ice_envs.games.ice_split.text import to_text
+from ice_envs.games.ice_split.view import from_view, to_view
 
 CARDS = range(rules.NUM_CARDS)
 
@@ -61,9 +46,9 @@ GAME = register_rules(
             greedy=greedy,
         ),
         configure=rules.configure,
-        to_view=lambda state, seat: {},
-        from_view=lambda view: None,
-        to_text=lambda state, seat: "",
+        to_view=to_view,
+        from_view=from_view,
+        to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
     )

@@ -72,6 +72,12 @@ class IceSplitOptions:
         cards = read_deck(self.deck)
         rows = RECONSTRUCTION if cards == reconstruction() else deck_rows(cards)
         object.__setattr__(self, "deck", rows)  # what the deck is, wherever it came from
+        object.__setattr__(self, "_cards", cards)
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The cards of the deck by number."""
+        return self.__dict__["_cards"]
 
 
 DTYPE = record_dtype(
@@ -147,7 +153,7 @@ def configure(state: Any, num_players: int, options: IceSplitOptions) -> None:
     state.sequence = SEQUENCES.index(options.sequence)
     state.two_pairs = TWO_PAIRS.index(options.two_pairs)
     state.duplicate_goals = DUPLICATE_GOALS.index(options.duplicate_goals)
-    deck = tables(read_deck(options.deck))
+    deck = tables(options.cards)
     state.deck_hash = deck.deck_hash
     state.cards[:] = deck.cards
     state.goal_numbers[:] = deck.goal_numbers
@@ -342,7 +348,7 @@ def win_share(state: Any, out: Any) -> None:
 
 def score_range(num_players: int, options: IceSplitOptions) -> tuple[int, int]:
     """No display can have more than all its cards' goals but one, the best thirteen of the deck."""
-    points = sorted((card.points for card in read_deck(options.deck)), reverse=True)
+    points = sorted((card.points for card in options.cards), reverse=True)
     return 0, sum(points[:ROW_SIZE])
 
 

@@ -1,0 +1,226 @@
+"""What a seat of Ice Split observes: all that a perfect memory could tell it that still matters.
+
+Seats are relative: 0 is the observer, then clockwise; rows of absent seats stay 0. Goals are told apart by number: the
+lowest number of a card that has just this goal, so that the covered flavor half of another such card is not given away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.jit import compiled
+from ice_envs.engine.layout import Layout
+from ice_envs.games.ice_split.deck import NUM_CARDS, NUM_FLAVORS
+from ice_envs.games.ice_split.display import (
+    FIELD,
+    WITH_GOAL,
+    goal_points,
+    kinds_shown,
+    points_with,
+    when_met,
+)
+from ice_envs.games.ice_split.rules import (
+    ALL_CARDS,
+    CHOOSE_START,
+    DISPLAY_SIZE,
+    DUPLICATE_GOALS,
+    HAND_SIZE,
+    MARKET_SIZE,
+    MAX_PLAYERS,
+    ROW_SIZE,
+    SEQUENCES,
+    TWO_PAIRS,
+    cards_left,
+)
+
+TAIL = 3
+"""Flavors at the right end that are shown one by one: a sequence of four may lack only its last."""
+MOST_CHANGE, MOST_POINTS, MOST_UNSEEN = 30, 60, 9
+_CARDS = (NUM_CARDS,)
+_ROWS = (MAX_PLAYERS, ROW_SIZE)
+
+LAYOUT = Layout(
+    [
+        ("hand", _CARDS, 0, 1, "cards in the own hand"),
+        ("market", _CARDS, 0, 1, "open cards in the market"),
+        ("unseen", _CARDS, 0, 1, "cards not seen yet: in the deck, in other hands, or covered in other displays"),
+        ("known", _CARDS, 0, MAX_PLAYERS - 1, "cards in other hands that came from the market: relative seat"),
+        ("goal_gains", _CARDS, 0, MOST_CHANGE, "hand and market: points gained now if played as a goal (30 or more)"),
+        ("goal_costs", _CARDS, 0, MOST_CHANGE, "the same: points lost"),
+        ("flavor_gains", _CARDS, 0, MOST_CHANGE, "hand and market: points gained now if played as a flavor"),
+        ("flavor_costs", _CARDS, 0, MOST_CHANGE, "the same: points lost"),
+        ("goals", (MAX_PLAYERS, NUM_CARDS), 0, 1, "goals in each display, by the lowest card that has the goal"),
+        ("goals_met", _CARDS, 0, 1, "own goals that are met now"),
+        ("phase", (3,), 0, 1, "choose a start card, play, draw"),
+        ("start_card", (1,), 0, NUM_CARDS, "own start card chosen but not revealed yet: its number + 1"),
+        ("present", (MAX_PLAYERS,), 0, 1, "seats at the table"),
+        ("first_seat", (MAX_PLAYERS,), 0, 1, "who has the first turn"),
+        ("points", (MAX_PLAYERS,), 0, MOST_POINTS, "points of the goals met now (60 or more)"),
+        ("kinds", (MAX_PLAYERS,), 0, NUM_FLAVORS, "different flavors in the display"),
+        ("num_goals", (MAX_PLAYERS,), 0, ROW_SIZE, "goals in the display"),
+        ("num_flavors", (MAX_PLAYERS,), 0, ROW_SIZE, "flavors in the display"),
+        ("flavor_counts", (MAX_PLAYERS, NUM_FLAVORS), 0, ROW_SIZE, "how often each flavor is in the display"),
+        ("tail", (MAX_PLAYERS, TAIL, NUM_FLAVORS), 0, 1, "the rightmost flavor, the second and the third from the right"),
+        ("flavor_row", _ROWS, 0, NUM_FLAVORS, "flavors from left to right: number + 1"),
+        ("goal_row", _ROWS, 0, NUM_CARDS, "goals as played, so from right to left: number + 1"),
+        ("unseen_flavors", (NUM_FLAVORS,), 0, MOST_UNSEEN, "unseen cards by flavor (9 or more)"),
+        ("deck_height", (1,), 0, NUM_CARDS - 2 * HAND_SIZE - MARKET_SIZE, "cards in the deck"),
+        ("cards_left", (1,), 0, DISPLAY_SIZE, "cards that the observer has still to play, the start card included"),
+        ("sequence", (len(SEQUENCES),), 0, 1, "option: " + ", ".join(SEQUENCES)),
+        ("two_pairs", (len(TWO_PAIRS),), 0, 1, "option: " + ", ".join(TWO_PAIRS)),
+        ("duplicate_goals", (len(DUPLICATE_GOALS),), 0, 1, "option: " + ", ".join(DUPLICATE_GOALS)),
+    ]
+)
+
+_HAND = LAYOUT["hand"].start
+_MARKET = LAYOUT["market"].start
+_UNSEEN = LAYOUT["unseen"].start
+_KNOWN = LAYOUT["known"].start
+_GOAL_GAINS = LAYOUT["goal_gains"].start
+_GOAL_COSTS = LAYOUT["goal_costs"].start
+_FLAVOR_GAINS = LAYOUT["flavor_gains"].start
+_FLAVOR_COSTS = LAYOUT["flavor_costs"].start
+_GOALS = LAYOUT["goals"].start
+_GOALS_MET = LAYOUT["goals_met"].start
+_PHASE = LAYOUT["phase"].start
+_START_CARD = LAYOUT["start_card"].start
+_PRESENT = LAYOUT["present"].start
+_FIRST_SEAT = LAYOUT["first_seat"].start
+_POINTS = LAYOUT["points"].start
+_KINDS = LAYOUT["kinds"].start
+_NUM_GOALS = LAYOUT["num_goals"].start
+_NUM_FLAVORS = LAYOUT["num_flavors"].start
+_FLAVOR_COUNTS = LAYOUT["flavor_counts"].start
+_TAIL = LAYOUT["tail"].start
+_FLAVOR_ROW = LAYOUT["flavor_row"].start
+_GOAL_ROW = LAYOUT["goal_row"].start
+_UNSEEN_FLAVORS = LAYOUT["unseen_flavors"].start
+_DECK_HEIGHT = LAYOUT["deck_height"].start
+_CARDS_LEFT = LAYOUT["cards_left"].start
+_SEQUENCE = LAYOUT["sequence"].start
+_TWO_PAIRS = LAYOUT["two_pairs"].start
+_DUPLICATE_GOALS = LAYOUT["duplicate_goals"].start
+
+
+@compiled
+def observe(state: Any, seat: int, out: Any) -> None:
+    """Write the seat's observation into `out` (LAYOUT.size,) uint8, which arrives all zero."""
+    write_cards(state, seat, out)
+    write_table(state, seat, out)
+    for other in range(state.num_players):
+        write_display(state, other, relative(state, other, seat), out)
+
+
+@compiled
+def relative(state: Any, seat: int, observer: int) -> int:
+    """Return how many places clockwise of the observer a seat sits."""
+    places = seat - observer
+    return places + state.num_players if places < 0 else places
+
+
+@compiled
+def unseen_cards(state: Any, seat: int) -> int:
+    """Return the cards (bits) that the seat cannot tell where they are.
+
+    Of another display it has seen the cards that came from the market and the start card, and it knows a card by its
+    goal if no other card has that goal.
+    """
+    seen = state.public | state.hands[seat] | state.played[seat]
+    for other in range(state.num_players):
+        seen |= state.goals_shown[other] & state.unique_goals
+    return ALL_CARDS & ~seen
+
+
+@compiled
+def write_bits(bits: int, first: int, out: Any) -> None:
+    """Write 1 for each of a set of cards, from the cell `first` on."""
+    bits = np.int64(bits)
+    while bits:
+        out[first + lowest_bit(bits)] = 1
+        bits &= bits - 1
+
+
+@compiled
+def write_cards(state: Any, seat: int, out: Any) -> None:
+    """Write where cards are, and what those that the seat may play now or soon would change."""
+    write_bits(state.hands[seat], _HAND, out)
+    write_bits(state.market, _MARKET, out)
+    write_bits(state.goals_met[seat], _GOALS_MET, out)
+    unseen = np.int64(unseen_cards(state, seat))
+    for card in range(NUM_CARDS):
+        out[_UNSEEN + card] = (unseen >> card) & 1
+    for flavor in range(NUM_FLAVORS):
+        out[_UNSEEN_FLAVORS + flavor] = min(count_bits(unseen & state.flavor_cards[flavor]), MOST_UNSEEN)
+    for other in range(state.num_players):
+        if other != seat:
+            known = np.int64(state.hands[other] & state.public)
+            place = relative(state, other, seat)
+            while known:
+                out[_KNOWN + lowest_bit(known)] = place
+                known &= known - 1
+    if state.phase != CHOOSE_START:
+        write_changes(state, seat, out)
+
+
+@compiled
+def write_changes(state: Any, seat: int, out: Any) -> None:
+    """Write the points that each card in the hand and in the market would bring or cost at once, on either side."""
+    points = np.int64(state.points[seat])
+    one_more_goal = state.points_with_goal[seat] - points
+    cards = np.int64(state.hands[seat] | state.market)
+    while cards:
+        card = lowest_bit(cards)
+        cards &= cards - 1
+        change = one_more_goal + goal_change(state, seat, card)
+        out[_GOAL_GAINS + card] = min(max(change, 0), MOST_CHANGE)
+        out[_GOAL_COSTS + card] = min(max(-change, 0), MOST_CHANGE)
+        change = points_with(state, seat, np.int64(state.cards[card] & 7)) - points
+        out[_FLAVOR_GAINS + card] = min(max(change, 0), MOST_CHANGE)
+        out[_FLAVOR_COSTS + card] = min(max(-change, 0), MOST_CHANGE)
+
+
+@compiled
+def goal_change(state: Any, seat: int, card: int) -> int:
+    """Return what a card's goal itself would pay at once."""
+    twin = state.duplicate_goals & state.goals_shown[seat] >> np.int64(state.goal_numbers[card]) & 1
+    return goal_points(state, card) * (when_met(state, seat, card) >> WITH_GOAL) * (1 - twin)
+
+
+@compiled
+def write_table(state: Any, seat: int, out: Any) -> None:
+    """Write the phase, the deck and the options."""
+    out[_PHASE + state.phase] = 1
+    out[_START_CARD] = state.starts[seat] + 1
+    out[_FIRST_SEAT + relative(state, state.first_seat, seat)] = 1
+    out[_DECK_HEIGHT] = state.deck_size
+    out[_CARDS_LEFT] = cards_left(state, seat)
+    out[_SEQUENCE + state.sequence] = 1
+    out[_TWO_PAIRS + state.two_pairs] = 1
+    out[_DUPLICATE_GOALS + state.duplicate_goals] = 1
+
+
+@compiled
+def write_display(state: Any, seat: int, place: int, out: Any) -> None:
+    """Write a seat's display."""
+    out[_PRESENT + place] = 1
+    goals, flavors = state.num_goals[seat], state.num_flavors[seat]
+    out[_POINTS + place] = min(state.points[seat], MOST_POINTS)
+    out[_KINDS + place] = kinds_shown(state, seat)
+    out[_NUM_GOALS + place] = goals
+    out[_NUM_FLAVORS + place] = flavors
+    for i in range(goals):
+        number = state.goal_numbers[state.goal_row[seat, i]]
+        out[_GOAL_ROW + place * ROW_SIZE + i] = number + 1
+        out[_GOALS + place * NUM_CARDS + number] = 1
+    counts = np.int64(state.counts[seat])
+    for flavor in range(NUM_FLAVORS):
+        out[_FLAVOR_COUNTS + place * NUM_FLAVORS + flavor] = (counts >> (FIELD * flavor)) & 15
+    for i in range(flavors):
+        flavor = state.cards[state.flavor_row[seat, i]] & 7
+        out[_FLAVOR_ROW + place * ROW_SIZE + i] = flavor + 1
+    for back in range(min(TAIL, flavors)):
+        flavor = state.cards[state.flavor_row[seat, flavors - 1 - back]] & 7
+        out[_TAIL + (place * TAIL + back) * NUM_FLAVORS + flavor] = 1

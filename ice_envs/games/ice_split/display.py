@@ -34,6 +34,7 @@ BOTH = 1 << NOW | 1 << WITH_GOAL
 ANY_FLAVOR = (1 << NUM_FLAVORS) - 1
 FIRST_PLACE = 3
 """Where the first flavor of a row stands, so that three places of any kind fit before it."""
+GOALS_A_WORD = 7
 _ONES = sum(1 << FIELD * flavor for flavor in range(NUM_FLAVORS))
 _OWN = sum(1 << FIELD * flavor + flavor for flavor in range(NUM_FLAVORS))
 """In each flavor's field: once that flavor itself is added."""
@@ -78,6 +79,8 @@ def clear_displays(state: Any) -> None:
     state.num_flavors[:] = 0
     state.goal_row[:] = 0
     state.flavor_row[:] = 0
+    state.shown_goals[:] = 0
+    state.shown_flavors[:] = 0
     state.paying[:] = 0
     state.goals_shown[:] = 0
     state.goals_met[:] = 0
@@ -95,13 +98,18 @@ def clear_displays(state: Any) -> None:
 
 @compiled
 def add_goal(state: Any, seat: int, card: int) -> None:
-    """Show a card's goal at the left end."""
-    goal = 1 << np.int64(state.goal_numbers[card])
+    """Show a card's goal at the left end.
+
+    What everybody sees is its number + 1 in six bits: seven of them in the first word, six in the second.
+    """
+    number, size = np.int64(state.goal_numbers[card]), np.int64(state.num_goals[seat])
+    goal = 1 << number
     if state.duplicate_goals == 0 or state.goals_shown[seat] & goal == 0:
         state.paying[seat] |= 1 << card
     state.goals_shown[seat] |= goal
-    state.goal_row[seat, state.num_goals[seat]] = card
-    state.num_goals[seat] += 1
+    state.goal_row[seat, size] = card
+    state.shown_goals[seat, size // GOALS_A_WORD] |= (number + 1) << (6 * (size % GOALS_A_WORD))
+    state.num_goals[seat] = size + 1
 
 
 @compiled
@@ -116,6 +124,7 @@ def add_flavor(state: Any, seat: int, card: int) -> None:
     state.counts[seat] += 1 << FIELD * flavor
     state.most[seat] = max(state.most[seat], state.counts[seat] >> FIELD * flavor & ALWAYS)
     state.flavor_row[seat, size] = card
+    state.shown_flavors[seat] |= (flavor + 1) << (3 * np.int64(size))
     state.num_flavors[seat] = size + 1
 
 
@@ -137,12 +146,6 @@ def appraise(state: Any, seat: int) -> None:
     state.points_with_goal[seat] = with_goal
     state.outlook[seat] = with_flavor
     state.goals_met[seat] = met
-
-
-@compiled
-def points_with(state: Any, seat: int, flavor: int) -> int:
-    """Return a seat's points if a card showed one more `flavor`."""
-    return state.outlook[seat] >> 8 * flavor & 255
 
 
 @compiled
@@ -188,7 +191,7 @@ def write_facts(state: Any, seat: int) -> None:
     """Write the facts of a display, by group: present, rightmost, in the majority, shown once, and the flags."""
     counts, most = np.int64(state.counts[seat]), np.int64(state.most[seat])
     none, single = equal_to(counts, 0), equal_to(counts, 1)
-    right = 1 << FIELD * np.int64(rightmost(state, seat))
+    right = 1 << FIELD * from_right(state, seat, 0)
     state.facts[seat, IS_PRESENT] = (_ONES ^ none) * ALWAYS | _OWN
     state.facts[seat, IS_RIGHTMOST] = _OWN | right * BOTH
     state.facts[seat, IS_SINGLE] = (none * ALWAYS & _OWN) | (single * ALWAYS & (_ALL ^ _OWN))
@@ -201,9 +204,9 @@ def write_facts(state: Any, seat: int) -> None:
 
 
 @compiled
-def rightmost(state: Any, seat: int) -> int:
-    """Return the flavor at the right end; 0 in an empty display."""
-    return state.cards[state.flavor_row[seat, max(state.num_flavors[seat] - 1, 0)]] & 7
+def from_right(state: Any, seat: int, back: int) -> int:
+    """Return the flavor that lies `back` places from the right end of a display that has so many."""
+    return (state.shown_flavors[seat] >> 3 * (np.int64(state.num_flavors[seat]) - 1 - back) & 7) - 1
 
 
 @compiled
@@ -214,7 +217,7 @@ def flags(state: Any, seat: int, none: int) -> int:
     all_seven = ALWAYS * (kinds == 7) | missing * (kinds == 6)
     three_kinds = ALWAYS * (kinds < 3) | (ALWAYS ^ missing) * (kinds == 3)
     end = state.num_flavors[seat] + FIRST_PLACE - 1
-    repeats, again = np.int64(state.repeats[seat]), 1 << np.int64(rightmost(state, seat))
+    repeats, again = np.int64(state.repeats[seat]), 1 << from_right(state, seat, 0)
     touches = repeats >> end & 1  # the last two are of one flavor
     three = ALWAYS * (repeats & repeats << 1 != 0) | again * touches
     four = ALWAYS * (state.most[seat] >= 4) | folded(equal_to(state.counts[seat], 3) * ALWAYS & _OWN)

@@ -26,7 +26,7 @@ from ice_envs.games.ice_split.deck import (
     NO_FLAVOR,
     NUM_FLAVORS,
 )
-from ice_envs.games.ice_split.display import ANY_FLAVOR, FIELD, NOW, WITH_GOAL, goal_points, when_met
+from ice_envs.games.ice_split.display import ANY_FLAVOR, FIELD, NOW, WITH_GOAL, from_right, goal_points, when_met
 from ice_envs.games.ice_split.rules import (
     AS_FLAVOR,
     AS_GOAL,
@@ -161,14 +161,13 @@ def behind(counts: int, flavor: int) -> int:
 
 
 @compiled
-def from_right(state: Any, seat: int, added: int, back: int) -> int:
+def right_end(state: Any, seat: int, added: int, back: int) -> int:
     """Return the flavor that lies `back` places from the right end once `added` is; NO_FLAVOR if the row is shorter."""
     if added != NO_FLAVOR:
         if back == 0:
             return added
         back -= 1
-    place = state.num_flavors[seat] - 1 - back
-    return np.int64(state.cards[state.flavor_row[seat, place]] & 7) if place >= 0 else NO_FLAVOR
+    return from_right(state, seat, back) if back < state.num_flavors[seat] else NO_FLAVOR
 
 
 @compiled
@@ -181,7 +180,7 @@ def lacking(state: Any, seat: int, packed: int, added: int) -> int:
     for stands in range(length - 1, 0, -1):
         fits = True
         for i in range(stands):
-            fits = fits and packed >> 3 * (first + i) & 7 == from_right(state, seat, added, stands - 1 - i)
+            fits = fits and packed >> 3 * (first + i) & 7 == right_end(state, seat, added, stands - 1 - i)
         if fits:
             return length - stands
     return length
@@ -208,9 +207,9 @@ def chance_of_flag(
         return _CHANCES[_SOME_FLAVORS, NUM_FLAVORS - kinds, left]
     if flag == _FOUR:
         return _CHANCES[_ONE_FLAVOR, max(4 - most, 0), left]
-    last = from_right(state, seat, added, 0)
-    touches = last == from_right(state, seat, added, 1)
+    last = right_end(state, seat, added, 0)
+    touches = last == right_end(state, seat, added, 1)
     if flag == _ADJACENT:
         return _CHANCES[_ONE_FLAVOR, 2 - touches, left]
-    before = from_right(state, seat, added, 1) == from_right(state, seat, added, 2)
+    before = right_end(state, seat, added, 1) == right_end(state, seat, added, 2)
     return _CHANCES[_ONE_FLAVOR, 1 if before and not touches else 3 - touches, left]

@@ -13,19 +13,21 @@ import numpy as np
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
-from ice_envs.games.ice_split.deck import NUM_CARDS, NUM_FLAVORS
+from ice_envs.games.ice_split.deck import MOST_POINTS, NUM_CARDS, NUM_FLAVORS
 from ice_envs.games.ice_split.display import (
     FIELD,
+    GOALS_A_WORD,
     WITH_GOAL,
+    from_right,
     goal_points,
     kinds_shown,
-    points_with,
     when_met,
 )
 from ice_envs.games.ice_split.rules import (
     ALL_CARDS,
     CHOOSE_START,
     DISPLAY_SIZE,
+    DRAW,
     DUPLICATE_GOALS,
     HAND_SIZE,
     MARKET_SIZE,
@@ -38,7 +40,7 @@ from ice_envs.games.ice_split.rules import (
 
 TAIL = 3
 """Flavors at the right end that are shown one by one: a sequence of four may lack only its last."""
-MOST_CHANGE, MOST_POINTS, MOST_UNSEEN = 30, 60, 9
+NO_CHANGE, MOST_TOTAL, MOST_UNSEEN = 30, 60, 9
 _CARDS = (NUM_CARDS,)
 _ROWS = (MAX_PLAYERS, ROW_SIZE)
 
@@ -48,22 +50,21 @@ LAYOUT = Layout(
         ("market", _CARDS, 0, 1, "open cards in the market"),
         ("unseen", _CARDS, 0, 1, "cards not seen yet: in the deck, in other hands, or covered in other displays"),
         ("known", _CARDS, 0, MAX_PLAYERS - 1, "cards in other hands that came from the market: relative seat"),
-        ("goal_gains", _CARDS, 0, MOST_CHANGE, "hand and market: points gained now if played as a goal (30 or more)"),
-        ("goal_costs", _CARDS, 0, MOST_CHANGE, "the same: points lost"),
-        ("flavor_gains", _CARDS, 0, MOST_CHANGE, "hand and market: points gained now if played as a flavor"),
-        ("flavor_costs", _CARDS, 0, MOST_CHANGE, "the same: points lost"),
+        ("goal_gains", _CARDS, 0, MOST_POINTS, "own cards, to draw also open ones: points the goal would pay at once"),
+        ("goal_change", (1,), 0, 2 * NO_CHANGE, "30 + what one more goal changes the points of the others by, at most 30"),
+        ("flavor_change", (NUM_FLAVORS,), 0, 2 * NO_CHANGE, "30 + what one more of each flavor changes the points by"),
         ("goals", (MAX_PLAYERS, NUM_CARDS), 0, 1, "goals in each display, by the lowest card that has the goal"),
         ("goals_met", _CARDS, 0, 1, "own goals that are met now"),
         ("phase", (3,), 0, 1, "choose a start card, play, draw"),
         ("start_card", (1,), 0, NUM_CARDS, "own start card chosen but not revealed yet: its number + 1"),
         ("present", (MAX_PLAYERS,), 0, 1, "seats at the table"),
         ("first_seat", (MAX_PLAYERS,), 0, 1, "who has the first turn"),
-        ("points", (MAX_PLAYERS,), 0, MOST_POINTS, "points of the goals met now (60 or more)"),
+        ("points", (MAX_PLAYERS,), 0, MOST_TOTAL, "points of the goals met now (60 or more)"),
         ("kinds", (MAX_PLAYERS,), 0, NUM_FLAVORS, "different flavors in the display"),
         ("num_goals", (MAX_PLAYERS,), 0, ROW_SIZE, "goals in the display"),
         ("num_flavors", (MAX_PLAYERS,), 0, ROW_SIZE, "flavors in the display"),
         ("flavor_counts", (MAX_PLAYERS, NUM_FLAVORS), 0, ROW_SIZE, "how often each flavor is in the display"),
-        ("tail", (MAX_PLAYERS, TAIL, NUM_FLAVORS), 0, 1, "the rightmost flavor, the second and the third from the right"),
+        ("tail", (TAIL, NUM_FLAVORS), 0, 1, "own rightmost flavor, the second and the third from the right"),
         ("flavor_row", _ROWS, 0, NUM_FLAVORS, "flavors from left to right: number + 1"),
         ("goal_row", _ROWS, 0, NUM_CARDS, "goals as played, so from right to left: number + 1"),
         ("unseen_flavors", (NUM_FLAVORS,), 0, MOST_UNSEEN, "unseen cards by flavor (9 or more)"),
@@ -80,9 +81,8 @@ _MARKET = LAYOUT["market"].start
 _UNSEEN = LAYOUT["unseen"].start
 _KNOWN = LAYOUT["known"].start
 _GOAL_GAINS = LAYOUT["goal_gains"].start
-_GOAL_COSTS = LAYOUT["goal_costs"].start
-_FLAVOR_GAINS = LAYOUT["flavor_gains"].start
-_FLAVOR_COSTS = LAYOUT["flavor_costs"].start
+_GOAL_CHANGE = LAYOUT["goal_change"].start
+_FLAVOR_CHANGE = LAYOUT["flavor_change"].start
 _GOALS = LAYOUT["goals"].start
 _GOALS_MET = LAYOUT["goals_met"].start
 _PHASE = LAYOUT["phase"].start
@@ -110,8 +110,7 @@ def observe(state: Any, seat: int, out: Any) -> None:
     """Write the seat's observation into `out` (LAYOUT.size,) uint8, which arrives all zero."""
     write_cards(state, seat, out)
     write_table(state, seat, out)
-    for other in range(state.num_players):
-        write_display(state, other, relative(state, other, seat), out)
+    write_displays(state, seat, out)
 
 
 @compiled
@@ -167,23 +166,23 @@ def write_cards(state: Any, seat: int, out: Any) -> None:
 
 @compiled
 def write_changes(state: Any, seat: int, out: Any) -> None:
-    """Write the points that each card in the hand and in the market would bring or cost at once, on either side."""
-    points = np.int64(state.points[seat])
-    one_more_goal = state.points_with_goal[seat] - points
-    cards = np.int64(state.hands[seat] | state.market)
+    """Write what one more card would change at once, on either side."""
+    base = NO_CHANGE - np.int64(state.points[seat])
+    out[_GOAL_CHANGE] = min(max(base + state.points_with_goal[seat], 0), 2 * NO_CHANGE)
+    outlook = np.int64(state.outlook[seat])
+    for flavor in range(NUM_FLAVORS):
+        out[_FLAVOR_CHANGE + flavor] = min(max(base + (outlook >> (8 * flavor) & 255), 0), 2 * NO_CHANGE)
+    cards = np.int64(state.hands[seat])
+    if state.phase == DRAW:
+        cards |= state.market
     while cards:
         card = lowest_bit(cards)
         cards &= cards - 1
-        change = one_more_goal + goal_change(state, seat, card)
-        out[_GOAL_GAINS + card] = min(max(change, 0), MOST_CHANGE)
-        out[_GOAL_COSTS + card] = min(max(-change, 0), MOST_CHANGE)
-        change = points_with(state, seat, np.int64(state.cards[card] & 7)) - points
-        out[_FLAVOR_GAINS + card] = min(max(change, 0), MOST_CHANGE)
-        out[_FLAVOR_COSTS + card] = min(max(-change, 0), MOST_CHANGE)
+        out[_GOAL_GAINS + card] = goal_gain(state, seat, card)
 
 
 @compiled
-def goal_change(state: Any, seat: int, card: int) -> int:
+def goal_gain(state: Any, seat: int, card: int) -> int:
     """Return what a card's goal itself would pay at once."""
     twin = state.duplicate_goals & state.goals_shown[seat] >> np.int64(state.goal_numbers[card]) & 1
     return goal_points(state, card) * (when_met(state, seat, card) >> WITH_GOAL) * (1 - twin)
@@ -203,24 +202,31 @@ def write_table(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
+def write_displays(state: Any, observer: int, out: Any) -> None:
+    """Write all displays, and the own right end flavor by flavor."""
+    for back in range(min(TAIL, state.num_flavors[observer])):
+        out[_TAIL + back * NUM_FLAVORS + from_right(state, observer, back)] = 1
+    for seat in range(state.num_players):
+        write_display(state, seat, relative(state, seat, observer), out)
+
+
+@compiled
 def write_display(state: Any, seat: int, place: int, out: Any) -> None:
     """Write a seat's display."""
     out[_PRESENT + place] = 1
-    goals, flavors = state.num_goals[seat], state.num_flavors[seat]
-    out[_POINTS + place] = min(state.points[seat], MOST_POINTS)
+    goals, flavors = state.num_goals[seat], np.int64(state.num_flavors[seat])
+    out[_POINTS + place] = min(state.points[seat], MOST_TOTAL)
     out[_KINDS + place] = kinds_shown(state, seat)
     out[_NUM_GOALS + place] = goals
     out[_NUM_FLAVORS + place] = flavors
-    for i in range(goals):
-        number = state.goal_numbers[state.goal_row[seat, i]]
-        out[_GOAL_ROW + place * ROW_SIZE + i] = number + 1
-        out[_GOALS + place * NUM_CARDS + number] = 1
-    counts = np.int64(state.counts[seat])
+    write_bits(state.goals_shown[seat], _GOALS + place * NUM_CARDS, out)
+    first, second = np.int64(state.shown_goals[seat, 0]), np.int64(state.shown_goals[seat, 1])
+    for i in range(GOALS_A_WORD):
+        out[_GOAL_ROW + place * ROW_SIZE + i] = (first >> (6 * i)) & 63
+    for i in range(ROW_SIZE - GOALS_A_WORD):
+        out[_GOAL_ROW + place * ROW_SIZE + GOALS_A_WORD + i] = (second >> (6 * i)) & 63
+    row, counts = np.int64(state.shown_flavors[seat]), np.int64(state.counts[seat])
+    for i in range(ROW_SIZE):
+        out[_FLAVOR_ROW + place * ROW_SIZE + i] = (row >> (3 * i)) & 7
     for flavor in range(NUM_FLAVORS):
         out[_FLAVOR_COUNTS + place * NUM_FLAVORS + flavor] = (counts >> (FIELD * flavor)) & 15
-    for i in range(flavors):
-        flavor = state.cards[state.flavor_row[seat, i]] & 7
-        out[_FLAVOR_ROW + place * ROW_SIZE + i] = flavor + 1
-    for back in range(min(TAIL, flavors)):
-        flavor = state.cards[state.flavor_row[seat, flavors - 1 - back]] & 7
-        out[_TAIL + (place * TAIL + back) * NUM_FLAVORS + flavor] = 1

@@ -106,6 +106,8 @@ DTYPE = record_dtype(
         ("num_flavors", "i1", (MAX_PLAYERS,)),
         ("goal_row", "u1", (MAX_PLAYERS, ROW_SIZE)),  # cards that show their goal, as played; the last one lies leftmost
         ("flavor_row", "u1", (MAX_PLAYERS, ROW_SIZE)),  # cards that show their flavor, left to right
+        ("shown_goals", "i8", (MAX_PLAYERS, 2)),  # what everybody sees of the first row: see `display.add_goal`
+        ("shown_flavors", "i8", (MAX_PLAYERS,)),  # and of the second row: flavor + 1 in three bits each, from the left
         ("paying", "i8", (MAX_PLAYERS,)),  # cards whose goal pays if it is met
         ("goals_shown", "i8", (MAX_PLAYERS,)),  # goals by number
         ("goals_met", "i8", (MAX_PLAYERS,)),  # of these, those that are met now

@@ -53,9 +53,10 @@ def _headline(table: SimpleNamespace) -> list[str]:
     deck = "a reconstructed deck" if is_reconstruction(table) else f"deck {table.deck_hash:016x}"
     title = f"Ice Split   {deck}"
     if table.over:
-        points = table.points[: table.num_players]
-        best = [f"player_{seat}" for seat, found in enumerate(points) if found == max(points)]
-        return [f"{title}   over", f"{' and '.join(best)} {'has' if len(best) == 1 else 'have'} most points"]
+        seats = range(table.num_players)
+        standing = [(table.points[seat], len(_flavors_shown(table, seat))) for seat in seats]
+        best = [f"player_{seat}" for seat in seats if standing[seat] == max(standing)]
+        return [f"{title}   over", f"{' and '.join(best)} {'wins' if len(best) == 1 else 'share the win'}"]
     does = "plays a card"
     if table.phase == CHOOSE_START:
         does = "chooses a start card"
@@ -74,6 +75,10 @@ def _display(table: SimpleNamespace, cards: list[Card], owner: int) -> list[str]
     lines = [f"{'*' if met >> table.goal_numbers[card] & 1 else '-'} {goal_text(cards[card])}" for card in goals]
     names = [cards[card].flavor for card in flavors]
     return [head, *_wrapped("goals", lines, "   "), *_wrapped("flavors", names, " ")]
+
+
+def _flavors_shown(table: SimpleNamespace, owner: int) -> set[int]:
+    return {table.cards[card] & 7 for card in table.flavor_row[owner][: table.num_flavors[owner]]}
 
 
 def _wrapped(name: str, parts: list[str], between: str) -> list[str]:

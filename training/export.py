@@ -138,7 +138,7 @@ def describe(
 ) -> Manifest:
     """Return the manifest, its part about the model file still empty; it may play what it was evaluated at."""
     seats = sorted({row["num_players"] for row in evaluation})
-    return Manifest(
+    manifest = Manifest(
         **interface(game, training["reward"]),
         schema=SCHEMA,
         name=name,
@@ -152,8 +152,11 @@ def describe(
         training={**training},
         evaluation=list(evaluation),
         parity=parity(network, game),
-        limits=LIMITS,
+        limits=[*LIMITS, *game.notes],
     )
+    if data_hash := game.data_hash(manifest["options"]):
+        manifest["data_hash"] = data_hash
+    return manifest
 
 
 def parity(network: ActorCritic, game: Game) -> Parity:

@@ -158,7 +158,13 @@ class Parity(TypedDict):
     tolerance: float
 
 
-class Interface(TypedDict):
+class Data(TypedDict, total=False):
+    """For games with data of the user's, such as a deck: a digest of the data without which the agent does not play."""
+
+    data_hash: str
+
+
+class Interface(Data):
     """What follows from the game alone: what goes into the model and what comes out."""
 
     game: str
@@ -287,6 +293,8 @@ def check(value: Any, kind: Any, where: str = "") -> None:
     if is_typeddict(kind):
         _check_type(value, Mapping, name, "an object")
         for key, field in get_type_hints(kind).items():
+            if key not in value and key not in kind.__required_keys__:
+                continue
             if key not in value:
                 raise IceError(f"{name} lacks {key!r}")
             check(value[key], field, f"{where}.{key}" if where else key)

@@ -43,10 +43,23 @@ class PortableAgent(Agent):
         for table_size in np.unique(states["num_players"]):
             if table_size not in self.manifest["seats"]:
                 raise IceError(f"agent {self.name!r} plays with {self.manifest['seats']} seats, not with {table_size}")
+        self._check_data(states)
         actions = np.empty(len(states), np.int64)
         for first in range(0, len(states), CHUNK):
             actions[first : first + CHUNK] = self._choose_chunk(states[first : first + CHUNK])
         return actions
+
+    def _check_data(self, states: States) -> None:
+        """Raise IceError for a game with other data, such as another deck, than the agent was trained with."""
+        field = self.game.data_field
+        if field is None:
+            return
+        for found in np.unique(states[field]):
+            if f"{found:016x}" != self.manifest["data_hash"]:
+                raise IceError(
+                    f"agent {self.name!r} was trained with {field} {self.manifest['data_hash']}, and cannot play with "
+                    f"{field} {found:016x}: its observations and actions would mean other things"
+                )
 
     def answer(self, observation: NDArray[Any], mask: NDArray[Any]) -> tuple[Floats, Floats]:
         """Return masked logits (N, A) and values (N,) of observations (N, L) and masks of legal actions (N, A)."""
@@ -112,6 +125,8 @@ def _check_game(path: Path, manifest: Manifest, wanted: Game | None) -> Game:
     for what, theirs, here in fields:
         if theirs != here:
             raise IceError(f"{path} was made for {what} {theirs}, but {game.name} here has {here}")
+    if game.data_field is not None and "data_hash" not in manifest:
+        raise IceError(f"{path} lacks 'data_hash', which tells with which data of {game.name} the agent was trained")
     if manifest["recurrent"]:
         raise IceError(f"{path} describes a recurrent model, which this package cannot play")
     return game

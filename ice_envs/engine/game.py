@@ -106,6 +106,10 @@ class Game:
     """score_range(num_players, options): the lowest and highest total a seat can have at the end."""
     longest_game: Callable[[int, Any], int]
     """longest_game(num_players, options): the most decisions a game can take."""
+    notes: tuple[str, ...] = ()
+    """What users must be told of the game wherever it is described, in sentences."""
+    data_field: str | None = None
+    """A field of the record (u8) with a digest of data that an option brings, such as the cards of a deck."""
 
     @property
     def num_actions(self) -> int:
@@ -142,6 +146,14 @@ class Game:
             if name not in names:
                 raise IceError(f"{self.name} has no option {name!r}{nearest(name, names)}")
         return self.options_type(**options)
+
+    def data_hash(self, options: Mapping[str, Any]) -> str | None:
+        """Return the digest of the data that these options bring (16 hex digits), None if the game takes no data."""
+        if self.data_field is None:
+            return None
+        states = np.zeros(1, self.dtype)
+        self.configure(states[0], self.table_sizes[0], self.make_options(options))
+        return f"{int(states[self.data_field][0]):016x}"
 
     def default_options(self) -> dict[str, Any]:
         """Return the options of the game as it comes in the box."""

@@ -35,6 +35,7 @@ def aec_metadata(game: Game) -> dict[str, Any]:
         "name": f"{game.name}_v{game.version}",
         "is_parallelizable": False,
         "render_fps": RENDER_FPS,
+        "notes": game.notes,
     }
 
 

@@ -50,6 +50,7 @@ class SingleSeatEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         check_options(find_game(game), options, type(self))
+        self.metadata = {**self.metadata, "notes": find_game(game).notes}
         self._games = LearnerGames(game, 1, num_players, seat, opponents, illegal, reward, options)
         self.observation_space = self._games.observation_space
         self.action_space = self._games.action_space
@@ -140,6 +141,7 @@ class SingleSeatVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
         if render_mode is not None:
             raise IceError(f"many games have no picture: use a single environment for render_mode={render_mode!r}")
         check_options(find_game(game), options, type(self))
+        self.metadata = {**self.metadata, "notes": find_game(game).notes}
         self._games = LearnerGames(game, num_envs, num_players, seat, opponents, illegal, reward, options)
         self.num_envs = self._games.num_games
         self.single_observation_space = self._games.observation_space

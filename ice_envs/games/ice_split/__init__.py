@@ -2,6 +2,7 @@
 
 from ice_envs.engine.game import Game, Rules, register_rules
 from ice_envs.games.ice_split import rules
+from ice_envs.games.ice_split.deck import deck_hash, reconstruction
 from ice_envs.games.ice_split.determinize import determinize
 from ice_envs.games.ice_split.greedy import greedy
 from ice_envs.games.ice_split.observation import LAYOUT, observe
@@ -51,5 +52,10 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
+        notes=(
+            "The published list of the 63 cards could not be found: the default deck is a reconstruction "
+            f"({deck_hash(reconstruction()):016x}). Owners of the game can pass the real cards with the option deck.",
+        ),
+        data_field="deck_hash",
     )
 )

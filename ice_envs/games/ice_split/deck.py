@@ -80,7 +80,9 @@ def read_deck(deck: Any) -> tuple[Card, ...]:
     if isinstance(deck, str | Path):
         return _checked(_rows_of_file(deck), f"deck {deck}")
     if not isinstance(deck, Sequence) or not all(isinstance(row, Mapping) for row in deck):
-        raise IceError(f"deck must be {RECONSTRUCTION!r}, the path of a CSV file or a list of its rows, not {deck!r:.60}")
+        raise IceError(
+            f"deck must be {RECONSTRUCTION!r}, the path of a CSV file or a list of its rows, not {deck!r:.60}"
+        )
     return _checked([(f"row {number}", row) for number, row in enumerate(deck, 1)], "deck")
 
 

@@ -67,7 +67,7 @@ def flavors_needed(state: Any, seat: int, out: Any) -> None:
 
 @compiled
 def draw_goals(state: Any, seat: int, unseen: int) -> int:
-    """Lay cards under the goals shown that several cards have; return the unseen cards left, −1 if it is to be tried again.
+    """Lay cards under the goals shown that several cards have; return the unseen cards left, −1 to be tried again.
 
     Each choice is weighted by the part that it leaves of the ways to cover the flavors shown. That the weights of one
     choice depend on those before is made good by accepting with the ratio of their sum to what it is at most.

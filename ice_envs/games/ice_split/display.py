@@ -199,7 +199,9 @@ def write_facts(state: Any, seat: int) -> None:
     if leaders & (leaders - 1):  # several: each gets ahead by one more
         state.facts[seat, IS_MAJORITY] = leaders * ALWAYS & _OWN
     else:  # the leader is overtaken by none, and only drawn level with by the second
-        state.facts[seat, IS_MAJORITY] = leaders * (BOTH | ANY_FLAVOR ^ folded(equal_to(counts, most - 1) * ALWAYS & _OWN))
+        state.facts[seat, IS_MAJORITY] = leaders * (
+            BOTH | ANY_FLAVOR ^ folded(equal_to(counts, most - 1) * ALWAYS & _OWN)
+        )
     state.facts[seat, IS_FLAG] = flags(state, seat, none)
 
 

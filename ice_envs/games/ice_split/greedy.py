@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.bits import lowest_bit
 from ice_envs.engine.jit import compiled
 from ice_envs.games.ice_split.deck import (
     GENERAL,
@@ -116,9 +116,7 @@ def promise(state: Any, seat: int, goal: int, flavor: int, left: int) -> float:
         card = lowest_bit(paying)
         paying &= paying - 1
         total += goal_points(state, card) * chance(state, seat, card, added, goal >= 0, lane, left)
-    if goal >= 0 and not (
-        state.duplicate_goals and state.goals_shown[seat] >> np.int64(state.goal_numbers[goal]) & 1
-    ):
+    if goal >= 0 and not (state.duplicate_goals and state.goals_shown[seat] >> np.int64(state.goal_numbers[goal]) & 1):
         total += goal_points(state, goal) * chance(state, seat, goal, added, True, lane, left)
     return total
 

@@ -104,7 +104,11 @@ DTYPE = record_dtype(
         ("played", "i8", (MAX_PLAYERS,)),  # cards in the display
         ("num_goals", "i1", (MAX_PLAYERS,)),
         ("num_flavors", "i1", (MAX_PLAYERS,)),
-        ("goal_row", "u1", (MAX_PLAYERS, ROW_SIZE)),  # cards that show their goal, as played; the last one lies leftmost
+        (
+            "goal_row",
+            "u1",
+            (MAX_PLAYERS, ROW_SIZE),
+        ),  # cards that show their goal, as played; the last one lies leftmost
         ("flavor_row", "u1", (MAX_PLAYERS, ROW_SIZE)),  # cards that show their flavor, left to right
         ("shown_goals", "i8", (MAX_PLAYERS, 2)),  # what everybody sees of the first row: see `display.add_goal`
         ("shown_flavors", "i8", (MAX_PLAYERS,)),  # and of the second row: flavor + 1 in three bits each, from the left

@@ -8,8 +8,9 @@ from typing import Any
 from ice_envs.engine.plain import plain_record
 from ice_envs.errors import whole_number
 from ice_envs.games.ice_split.deck import ALL_SEVEN, MAJORITY, NONE_OF, SEQUENCE, Card, unpacked
+from ice_envs.games.ice_split.reading import cards_of
 from ice_envs.games.ice_split.rules import CHOOSE_START, DISPLAY_SIZE, DRAW
-from ice_envs.games.ice_split.view import cards_of, is_reconstruction
+from ice_envs.games.ice_split.view import is_reconstruction
 
 _SHORT = {
     MAJORITY: "most {}",

@@ -2,14 +2,14 @@
 
 from ice_envs.engine.game import Game, Rules, register_rules
 from ice_envs.games.ice_split import rules
-from ice_envs.games.ice_split.deck import deck_hash, reconstruction
+from ice_envs.games.ice_split.deck import NUM_CARDS, deck_hash, reconstruction
 from ice_envs.games.ice_split.determinize import determinize
 from ice_envs.games.ice_split.greedy import greedy
 from ice_envs.games.ice_split.observation import LAYOUT, observe
 from ice_envs.games.ice_split.text import to_text
 from ice_envs.games.ice_split.view import from_view, to_view
 
-CARDS = range(rules.NUM_CARDS)
+CARDS = range(NUM_CARDS)
 
 GAME = register_rules(
     Game(

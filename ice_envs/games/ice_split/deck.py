@@ -179,8 +179,8 @@ def _named(goal: str, cell: Any) -> tuple[str, ...]:
     named = [choose("flavor in goal_flavors", flavor, FLAVORS) for flavor in cell.split("|")] if cell else []
     least, most = _NAMED.get(goal, (0, 0))
     if not least <= len(named) <= most:
-        wanted = f"{least}" if least == most else f"{least} to {most}"
-        raise IceError(f"{goal} must name {wanted} flavors, not {len(named)}")
+        wanted = f"{least} to {most}" if least < most else str(most)
+        raise IceError(f"{goal} must name {wanted} flavor{'s' * (most != 1)}, not {len(named)}")
     if goal == SEQUENCE:
         return tuple(named)
     if len(set(named)) < len(named):

@@ -42,13 +42,13 @@ def determinize(state: Any, seat: int, seed: Any) -> None:
 
 
 @compiled
-def is_public(state: Any, card: int) -> bool:
+def is_public(state: Any, card: Any) -> bool:
     """Return whether everybody has seen both halves of a card."""
     return (state.public >> np.int64(card)) & 1 != 0
 
 
 @compiled
-def random_card(state: Any, cards: int) -> int:
+def random_card(state: Any, cards: Any) -> Any:
     """Return any one of a set of cards, each as likely."""
     for _ in range(random_below(state, count_bits(cards))):
         cards &= cards - 1
@@ -66,7 +66,7 @@ def flavors_needed(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
-def draw_goals(state: Any, seat: int, unseen: int) -> int:
+def draw_goals(state: Any, seat: int, unseen: Any) -> Any:
     """Lay cards under the goals shown that several cards have; return the unseen cards left, −1 to be tried again.
 
     Each choice is weighted by the part that it leaves of the ways to cover the flavors shown. That the weights of one
@@ -95,7 +95,7 @@ def draw_goals(state: Any, seat: int, unseen: int) -> int:
 
 
 @compiled
-def slack(state: Any, card: int, unseen: int, needed: Any) -> float:
+def slack(state: Any, card: Any, unseen: Any, needed: Any) -> float:
     """Return which part of the ways to cover the flavors shown is left once this card lies elsewhere."""
     flavor = state.cards[card] & 7
     count = count_bits(unseen & state.flavor_cards[flavor])
@@ -103,7 +103,7 @@ def slack(state: Any, card: int, unseen: int, needed: Any) -> float:
 
 
 @compiled
-def weight_of_goal(state: Any, goal: int, unseen: int, needed: Any) -> float:
+def weight_of_goal(state: Any, goal: Any, unseen: Any, needed: Any) -> float:
     """Return the sum of the weights of the unseen cards that have this goal."""
     total, cards = 0.0, np.int64(unseen)
     while cards:
@@ -115,7 +115,7 @@ def weight_of_goal(state: Any, goal: int, unseen: int, needed: Any) -> float:
 
 
 @compiled
-def choose_goal_card(state: Any, goal: int, unseen: int, needed: Any, threshold: float) -> int:
+def choose_goal_card(state: Any, goal: Any, unseen: Any, needed: Any, threshold: float) -> Any:
     """Return the unseen card with this goal at which the sum of the weights passes the threshold."""
     total, chosen, cards = 0.0, -1, np.int64(unseen)
     while cards and total <= threshold:
@@ -135,7 +135,7 @@ def gather_display(state: Any, seat: int) -> None:
     state.paying[seat] = 0
     for place in range(state.num_flavors[seat]):
         state.played[seat] |= 1 << np.int64(state.flavor_row[seat, place])
-    goals = 0
+    goals = np.int64(0)
     for place in range(state.num_goals[seat]):
         card = np.int64(state.goal_row[seat, place])
         goal = 1 << np.int64(state.goal_numbers[card])
@@ -146,7 +146,7 @@ def gather_display(state: Any, seat: int) -> None:
 
 
 @compiled
-def deal_unseen(state: Any, seat: int, unseen: int) -> None:
+def deal_unseen(state: Any, seat: int, unseen: Any) -> None:
     """Shuffle the unseen cards that are left; deal the other hands what nobody knows of them; the rest is the deck."""
     size = 0
     while unseen:

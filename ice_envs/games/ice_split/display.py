@@ -46,13 +46,13 @@ _EIGHTS = sum(1 << 8 * flavor for flavor in range(NUM_FLAVORS))
 
 
 @compiled
-def fields_of(flavors: int) -> int:
+def fields_of(flavors: Any) -> Any:
     """Return 1 in the field of each of a set of flavors (bits)."""
     return (flavors * _SPREAD_NINE) & _ONES
 
 
 @compiled
-def folded(fields: int) -> int:
+def folded(fields: Any) -> Any:
     """Return all fields laid over each other (or)."""
     fields |= fields >> (4 * FIELD)
     fields |= fields >> (2 * FIELD)
@@ -60,13 +60,13 @@ def folded(fields: int) -> int:
 
 
 @compiled
-def equal_to(counts: int, number: int) -> int:
+def equal_to(counts: Any, number: Any) -> Any:
     """Return 1 in each field of `counts` that is `number` (0 to 255 both)."""
     return (((counts ^ (number * _ONES)) + _HALF) >> (FIELD - 1) & _ONES) ^ _ONES
 
 
 @compiled
-def kinds_shown(state: Any, seat: int) -> int:
+def kinds_shown(state: Any, seat: int) -> Any:
     """Return how many different flavors a seat shows."""
     return NUM_FLAVORS - count_bits(equal_to(state.counts[seat], 0))
 
@@ -97,7 +97,7 @@ def clear_displays(state: Any) -> None:
 
 
 @compiled
-def add_goal(state: Any, seat: int, card: int) -> None:
+def add_goal(state: Any, seat: int, card: Any) -> None:
     """Show a card's goal at the left end.
 
     What everybody sees is its number + 1 in six bits: seven of them in the first word, six in the second.
@@ -113,7 +113,7 @@ def add_goal(state: Any, seat: int, card: int) -> None:
 
 
 @compiled
-def add_flavor(state: Any, seat: int, card: int) -> None:
+def add_flavor(state: Any, seat: int, card: Any) -> None:
     """Show a card's flavor at the right end."""
     flavor, size = np.int64(state.cards[card] & 7), state.num_flavors[seat]
     place = size + FIRST_PLACE
@@ -149,13 +149,13 @@ def appraise(state: Any, seat: int) -> None:
 
 
 @compiled
-def goal_points(state: Any, card: int) -> int:
+def goal_points(state: Any, card: Any) -> Any:
     """Return what a card's goal pays if it is met."""
     return np.int64(state.cards[card]) >> POINTS_AT
 
 
 @compiled
-def when_met(state: Any, seat: int, card: int) -> int:
+def when_met(state: Any, seat: int, card: Any) -> Any:
     """Return when a seat's display meets a card's goal, as a field of nine bits (see the module)."""
     packed = np.int64(state.cards[card])
     group = packed >> GROUP_AT & 7
@@ -173,7 +173,7 @@ def when_met(state: Any, seat: int, card: int) -> int:
 
 
 @compiled
-def subsequence_met(state: Any, seat: int, packed: int) -> int:
+def subsequence_met(state: Any, seat: int, packed: Any) -> Any:
     """Return when the flavors of a packed card's sequence stand in order, with others between or not."""
     first = 0
     for place in range(1, 5):
@@ -206,13 +206,13 @@ def write_facts(state: Any, seat: int) -> None:
 
 
 @compiled
-def from_right(state: Any, seat: int, back: int) -> int:
+def from_right(state: Any, seat: int, back: int) -> Any:
     """Return the flavor that lies `back` places from the right end of a display that has so many."""
     return (state.shown_flavors[seat] >> 3 * (np.int64(state.num_flavors[seat]) - 1 - back) & 7) - 1
 
 
 @compiled
-def flags(state: Any, seat: int, none: int) -> int:
+def flags(state: Any, seat: int, none: Any) -> Any:
     """Return the facts for the goals that name no flavor, in the order of `deck.GENERAL`; `none`: flavors not shown."""
     kinds = NUM_FLAVORS - count_bits(none)
     missing = folded(none * ALWAYS & _OWN)
@@ -231,7 +231,7 @@ def flags(state: Any, seat: int, none: int) -> int:
 
 
 @compiled
-def two_pairs(state: Any, seat: int, repeats: int, end: int, again: int) -> int:
+def two_pairs(state: Any, seat: int, repeats: Any, end: Any, again: Any) -> Any:
     """Return when there are two pairs; `again` is the flavor at the right end (bit), which stands at `end`."""
     if state.two_pairs:  # anywhere
         paired = np.int64(state.paired[seat])

@@ -65,7 +65,7 @@ _STAYS = np.array([(1 - _SPOILED) ** turns for turns in range(DISPLAY_SIZE + 1)]
 
 
 @compiled
-def greedy(state: Any) -> int:
+def greedy(state: Any) -> Any:
     """Return the action that promises most."""
     seat = state.to_move
     left = cards_left(state, seat) - 1
@@ -91,7 +91,7 @@ def greedy(state: Any) -> int:
 
 
 @compiled
-def best_draw(state: Any, seat: int, left: int) -> int:
+def best_draw(state: Any, seat: int, left: Any) -> Any:
     """Return the draw whose card promises most if it is played next."""
     best, best_value = -1, 0.0
     if state.deck_size > 0:
@@ -107,7 +107,7 @@ def best_draw(state: Any, seat: int, left: int) -> int:
 
 
 @compiled
-def promise(state: Any, seat: int, goal: int, flavor: int, left: int) -> float:
+def promise(state: Any, seat: int, goal: Any, flavor: Any, left: Any) -> float:
     """Return the points that a display promises after a card's goal and a card's flavor are added (−1: none)."""
     added = np.int64(state.cards[flavor] & 7) if flavor >= 0 else NO_FLAVOR
     lane = added if flavor >= 0 else (WITH_GOAL if goal >= 0 else NOW)
@@ -122,7 +122,7 @@ def promise(state: Any, seat: int, goal: int, flavor: int, left: int) -> float:
 
 
 @compiled
-def chance(state: Any, seat: int, card: int, added: int, more_goals: bool, lane: int, left: int) -> float:
+def chance(state: Any, seat: int, card: Any, added: Any, more_goals: bool, lane: Any, left: Any) -> float:
     """Return how likely a card's goal is met in the end, once a flavor (or NO_FLAVOR) and maybe a goal are added."""
     when = when_met(state, seat, card) >> lane & 1
     if left == 0:
@@ -149,7 +149,7 @@ def chance(state: Any, seat: int, card: int, added: int, more_goals: bool, lane:
 
 
 @compiled
-def behind(counts: int, flavor: int) -> int:
+def behind(counts: Any, flavor: Any) -> Any:
     """Return how many more of a flavor would make it the single most frequent one."""
     most = 0
     for other in range(NUM_FLAVORS):
@@ -159,7 +159,7 @@ def behind(counts: int, flavor: int) -> int:
 
 
 @compiled
-def right_end(state: Any, seat: int, added: int, back: int) -> int:
+def right_end(state: Any, seat: int, added: Any, back: int) -> Any:
     """Return the flavor that lies `back` places from the right end once `added` is; NO_FLAVOR if the row is shorter."""
     if added != NO_FLAVOR:
         if back == 0:
@@ -169,7 +169,7 @@ def right_end(state: Any, seat: int, added: int, back: int) -> int:
 
 
 @compiled
-def lacking(state: Any, seat: int, packed: int, added: int) -> int:
+def lacking(state: Any, seat: int, packed: Any, added: Any) -> Any:
     """Return how many flavors a packed card's sequence lacks of those that must follow the right end."""
     first, length = 1, 4
     while packed >> 3 * first & 7 == NO_FLAVOR:
@@ -186,7 +186,7 @@ def lacking(state: Any, seat: int, packed: int, added: int) -> int:
 
 @compiled
 def chance_of_flag(
-    state: Any, seat: int, flag: int, counts: int, added: int, size: int, goals: int, when: int, left: int
+    state: Any, seat: int, flag: Any, counts: Any, added: Any, size: Any, goals: Any, when: Any, left: Any
 ) -> float:
     """Return how likely a goal that names no flavor is met in the end; `when`: whether it is met now."""
     kinds, most = 0, 0

@@ -120,14 +120,14 @@ def observe(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
-def relative(state: Any, seat: int, observer: int) -> int:
+def relative(state: Any, seat: int, observer: int) -> Any:
     """Return how many places clockwise of the observer a seat sits."""
     places = seat - observer
     return places + state.num_players if places < 0 else places
 
 
 @compiled
-def unseen_cards(state: Any, seat: int) -> int:
+def unseen_cards(state: Any, seat: int) -> Any:
     """Return the cards (bits) that the seat cannot tell where they are.
 
     Of another display it has seen the cards that came from the market and the start card, and it knows a card by its
@@ -140,7 +140,7 @@ def unseen_cards(state: Any, seat: int) -> int:
 
 
 @compiled
-def write_bits(bits: int, first: int, out: Any) -> None:
+def write_bits(bits: Any, first: Any, out: Any) -> None:
     """Write 1 for each of a set of cards, from the cell `first` on."""
     bits = np.int64(bits)
     while bits:
@@ -188,7 +188,7 @@ def write_changes(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
-def goal_gain(state: Any, seat: int, card: int) -> int:
+def goal_gain(state: Any, seat: int, card: Any) -> Any:
     """Return what a card's goal itself would pay at once."""
     twin = state.duplicate_goals & state.goals_shown[seat] >> np.int64(state.goal_numbers[card]) & 1
     return goal_points(state, card) * (when_met(state, seat, card) >> WITH_GOAL) * (1 - twin)

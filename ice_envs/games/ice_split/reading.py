@@ -128,10 +128,10 @@ class Reading:
         laid = [max(sum(len(self.rows[row][seat]) for row in HALVES) - 1, 0) for seat in order]
         played = sum(laid) - count  # since the start cards
         over = played == count * (DISPLAY_SIZE - 1)
-        fitting = [1 + (played + count - 1 - step) // count for step in self.seats]
-        if laid != ([0] * count if phase == CHOOSE_START else fitting) or played > count * (DISPLAY_SIZE - 1):
+        fitting = [1 + (played + count - 1 - step) // count for step in self.seats] if phase else [0] * count
+        if laid != fitting or (phase and played < 0) or played > count * (DISPLAY_SIZE - 1):
             raise IceError(
-                f"displays have {laid} cards from the first seat on, which no play in phase {PHASES[phase]} has"
+                f"displays have {laid} cards from the first seat on, which do not fit phase {PHASES[phase]!r}"
             )
         if checked_flag("over", view["over"]) != over:
             raise IceError(f"over is {str(view['over']).lower()}, but the displays have {laid} cards")

@@ -150,6 +150,7 @@ class NokosuDice:
         self.hands = [set(hand) for hand in hands]
         self.dice = [list(dice) for dice in own]
         self.pool = list(pool)
+        self.drafted: list[list[Face]] = [[] for _ in own]  # by seat, in order
         self.trump: Face | None = None  # known when one die is left in the middle
         self.commitments: dict[int, Face | None] = {}  # the die to return, None for no call; by seat, in order
         self.calls: list[Face | None] = [None] * self.num_players  # the die returned, as everybody knows it
@@ -180,6 +181,7 @@ class NokosuDice:
         """Rule: one die each, clockwise from the dealer's left, until one is left. That one is the trump."""
         self.pool.remove(die)
         self.dice[seat].append(die)
+        self.drafted[seat].append(die)
         self.to_move = self._left_of(seat)
         if len(self.pool) == 1:
             self.trump = self.pool[0]

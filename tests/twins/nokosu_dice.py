@@ -107,7 +107,7 @@ class NokosuDice:
         if self.phase == "call":
             return {("die", *die) for die in self.dice[self.to_move]} | {("no call",)}
         hand = self.playable(self.to_move)
-        return {*(self._followers(hand) or hand)}
+        return set(self._followers(hand) or hand)
 
     def play(self, move: Move) -> None:
         """Make a move of the seat to move, and all that follows from it, up to the next decision."""
@@ -216,9 +216,9 @@ class NokosuDice:
     def _lay(self, seat: int, item: Item) -> None:
         """An item goes on the table. Not following tells everybody that you have no card of the suit that was led."""
         hand = self.playable(seat)
-        kept = {("die", *die) for die in self.dice[seat]} - hand
-        self._note_rarities(seat, item, hand, kept)
-        if self.table and not self._followers(hand):
+        followers = self._followers(hand)
+        self._note_rarities(seat, item, hand, followers)
+        if self.table and not followers:
             self.voids[seat].add(self._led())
         kind, *face = item
         if kind == "card":
@@ -231,18 +231,19 @@ class NokosuDice:
         if len(self.table) == self.num_players:
             self._win_trick()
 
-    def _note_rarities(self, seat: int, item: Item, hand: set[Item], kept: set[Item]) -> None:
+    def _note_rarities(self, seat: int, item: Item, hand: set[Item], followers: set[Item]) -> None:
         """Log what a rules lawyer would ask about; nothing here changes the game."""
-        if self.table and not self._followers(hand):
-            if self._followers(kept):
-                self.log.append(("last_die_need_not_follow", seat, *kept))
+        dice = {("die", *die) for die in self.dice[seat]}
+        if self.table and not followers:
+            if self._followers(dice):
+                self.log.append(("last_die_need_not_follow", seat, *dice))
             if any(COLORS[color] == self._led() for _, color, _ in hand):
                 self.log.append(("its_only_ones_are_trumps", seat))
-        if self.table and item[0] == "die" and len(self.legal()) == 1 and len(hand) > 1:
+        if followers == {item} and item in dice and len(hand) > 1:
             self.log.append(("forced_to_play_a_die", seat, item))
-        if item[0] == "die" and len(self.dice[seat]) == 1:
+        if item in dice and len(self.dice[seat]) == 1:
             self.log.append(("last_die_of_a_zero_caller", seat, item))
-        if item[0] == "die" and not self.hands[seat] and not self.calls[seat]:
+        if item in dice and not self.hands[seat] and not self.calls[seat]:
             self.log.append(("chooses_the_bid_in_the_last_trick", seat))
 
     def _win_trick(self) -> None:
@@ -302,7 +303,10 @@ class NokosuDice:
 
     def _followers(self, items: set[Item]) -> set[Item]:
         """Those of the items that are of the suit led; none if nothing lies on the table."""
-        return {item for item in items if self.table and suit(item, self._trump()) == self._led()}
+        if not self.table:
+            return set()
+        trump, led = self._trump(), self._led()
+        return {item for item in items if suit(item, trump) == led}
 
     def _left_of(self, seat: int) -> int:
         return (seat + 1) % self.num_players

@@ -1,20 +1,16 @@
-"""Lockstep of the compiled rules of Nokosu Dice and the reference twin.
-
-The compiled core plays first and every record is kept. The twin then replays the actions; what chance drew is read
-from the record that the move led to, all else the twin works out by itself.
-"""
+"""The compiled records of Nokosu Dice and its reference twin brought into one form, for `tests/lockstep.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ice_envs import find_game
 from ice_envs.engine.game import States
-from tests.helpers import masks, random_play, results, started
+from tests.helpers import masks
+from tests.lockstep import final_shares
 from tests.twins.nokosu_dice import (
     COLORS,
     DICE_OF_A_COLOR,
@@ -56,12 +52,12 @@ Facts = tuple[Any, ...]
 """All that can be told of a position, in the order of NAMES, in a form that both sides can be brought into."""
 
 RARE = {
-    "zero_call", "zero_made", "zero_failed", "hits_0", "hits_1", "hits_2", "won_with_led_color", "won_with_color_trump",
+    "zero_call", "zero_made", "zero_failed", "hits_0", "hits_1", "won_with_led_color", "won_with_color_trump",
     "won_with_number_trump", "won_with_color_and_number", "tie_of_led_color", "tie_of_trumps",
     "last_die_need_not_follow", "forced_to_play_a_die", "last_die_of_a_zero_caller", "its_only_ones_are_trumps",
     "chooses_the_bid_in_the_last_trick", "shared",
 }  # fmt: skip
-"""Events that must occur in at least 1 % of the games that are compared."""
+"""What must have happened in one game of a hundred for the comparison to prove something."""
 
 
 class Dealer:
@@ -186,7 +182,7 @@ def record_facts(records: States) -> Iterator[Facts]:
         records["best_seat"].tolist(),
         over,
         records["truncated"].astype(bool).tolist(),
-        [None] * (len(records) - 1) + [final_shares(records[-1:], seats)],
+        [None] * (len(records) - 1) + [final_shares(records[-1:])],
     )
     return zip(*columns, strict=True)
 
@@ -195,46 +191,3 @@ def counts_as_numbers(counts: Any) -> Any:
     """Join counts of the kinds of dice (…, 30) in one Python integer, as DIE_UNIT numbers them."""
     halves = counts.astype(np.int64).reshape(*counts.shape[:-1], 2, 15) @ 8 ** np.arange(15)
     return halves[..., 0].astype(object) | halves[..., 1].astype(object) << 45
-
-
-def final_shares(last: States, seats: int) -> list[Fraction]:
-    return [Fraction(share).limit_denominator(seats) for share in results(last)[1][0, :seats]]
-
-
-def lockstep(records: States, actions: list[int], options: dict[str, Any]) -> Iterator[NokosuDice]:
-    """Play one recorded game again with the twin; yield the twin after every move, when all of both tables agrees.
-
-    Raises AssertionError, with what differs and the moves that led there, if they do not agree.
-    """
-    dealer = Dealer()
-    dealer.record = records[0]
-    twin = new_twin(records[0], dealer, options)
-    for move, expected in enumerate(record_facts(records)):
-        if move:
-            dealer.record = records[move]
-            twin.play(MOVES[actions[move - 1]])
-        found = twin_facts(twin)
-        if found != expected:
-            pairs = zip(NAMES, found, expected, strict=True)
-            differing = "; ".join(f"{name}: twin {a}, compiled {b}" for name, a, b in pairs if a != b)
-            raise AssertionError(f"{differing} [{options} {[GAME.labels[action] for action in actions[:move]]}]")
-        yield twin
-
-
-def replay(records: States, actions: list[int], options: dict[str, Any]) -> NokosuDice:
-    """Play one recorded game again in lockstep; return the twin at the end."""
-    *_, twin = lockstep(records, actions, options)
-    return twin
-
-
-def recorded(num_players: int, count: int, seed: int, options: dict[str, Any]) -> Iterator[tuple[States, list[int]]]:
-    """Play games at random with the compiled core; yield each one's records and the actions between them."""
-    states = started(GAME, num_players, count, seed, **options)
-    most = GAME.longest_game(num_players, GAME.make_options(options))
-    records, actions_of = np.zeros((count, most + 1), GAME.dtype), np.full((count, most), -1)
-    records[:, 0] = states
-    for move, (after, actions) in enumerate(random_play(GAME, states, seed)):
-        records[:, move + 1] = after
-        actions_of[:, move] = actions
-    for i, length in enumerate((actions_of >= 0).sum(1)):
-        yield records[i, : length + 1], actions_of[i, :length].tolist()

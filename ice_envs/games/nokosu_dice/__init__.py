@@ -3,9 +3,10 @@
 from typing import Any
 
 from ice_envs.engine.game import Game, Rules, register_rules
-from ice_envs.engine.layout import Layout
 from ice_envs.games.nokosu_dice import rules
+from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_FACES, NUM_NUMBERS
+from ice_envs.games.nokosu_dice.observation import LAYOUT, observe
 
 COLORS_JA = ("赤", "黄", "緑", "青", "紫")
 
@@ -23,7 +24,7 @@ GAME = register_rules(
         table_sizes=(3, 4),
         options_type=rules.NokosuDiceOptions,
         dtype=rules.DTYPE,
-        layout=Layout([("none", (1,), 0, 1, "")]),
+        layout=LAYOUT,
         labels=(
             *(f"play {color} {number}" for color in COLORS for number in range(NUM_NUMBERS)),
             *(f"{color} die {number}" for color in COLORS for number in range(1, NUM_FACES + 1)),
@@ -39,10 +40,10 @@ GAME = register_rules(
             legal=rules.legal,
             is_legal=rules.is_legal,
             apply=rules.apply,
-            observe=_later,
+            observe=observe,
             score=rules.score,
             win_share=rules.win_share,
-            determinize=_later,
+            determinize=determinize,
             greedy=_later,
         ),
         configure=rules.configure,

@@ -1,14 +1,17 @@
 """Cards and dice of Nokosu Dice, and what a trump makes of them: suits, strengths, and who beats whom.
 
 An item is a card, `color * 8 + number` (0–39), or a kind of die, `40 + color * 6 + number - 1` (40–69). A set of cards
-is the bits 0–39 of a number, a set of kinds of dice the bits 0–29. Every table has a row for each kind of die that may
-be the trump die, and a last one, NO_TRUMP, for the time before there is one.
+is the bits 0–39 of a number, a set of kinds of dice the bits 0–29. A mark is an item in one byte: 64 for a die,
+8 × (color + 1), and the number; 0 is none. Every table has a row for each kind of die that may be the trump die, and a
+last one, NO_TRUMP, for the time before there is one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ice_envs.engine.jit import compiled
 
 COLORS = ("red", "yellow", "green", "blue", "purple")
 NUM_COLORS = 5
@@ -25,7 +28,9 @@ NO_TRUMP = NUM_KINDS
 MOST_STRENGTH = NUM_NUMBERS + NUM_NUMBERS + 1
 
 ITEM_COLORS = np.array([item // NUM_NUMBERS for item in range(NUM_CARDS)] + [k // NUM_FACES for k in range(NUM_KINDS)])
-ITEM_NUMBERS = np.array([item % NUM_NUMBERS for item in range(NUM_CARDS)] + [k % NUM_FACES + 1 for k in range(NUM_KINDS)])
+ITEM_NUMBERS = np.array(
+    [item % NUM_NUMBERS for item in range(NUM_CARDS)] + [k % NUM_FACES + 1 for k in range(NUM_KINDS)]
+)
 
 
 def _suits_and_strengths() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -35,8 +40,8 @@ def _suits_and_strengths() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     16 for all that share only its number, then 17 (rulebook: Trump).
     """
     kinds = np.arange(NUM_KINDS)[:, None]
-    same_color = ITEM_COLORS == kinds // NUM_FACES
-    same_number = ITEM_NUMBERS == kinds % NUM_FACES + 1
+    same_color = kinds // NUM_FACES == ITEM_COLORS
+    same_number = kinds % NUM_FACES + 1 == ITEM_NUMBERS
     suits = np.where(same_color | same_number, TRUMP_SUIT, ITEM_COLORS)
     by_color = np.where(same_color, NUM_NUMBERS + ITEM_NUMBERS, ITEM_NUMBERS)
     strengths = np.where(same_number, 2 * NUM_NUMBERS + same_color, by_color)
@@ -58,3 +63,16 @@ SUIT_CARDS, SUIT_DICE = as_bits(SUITS[:, None, :] == np.arange(NUM_SUITS)[:, Non
 _SAME_SUIT = SUITS[:, None, :] == SUITS[:, :, None]
 STRONGER_CARDS, STRONGER_DICE = as_bits(_SAME_SUIT & (STRENGTHS[:, None, :] > STRENGTHS[:, :, None]))
 """Cards and dice of the same suit that are stronger than an item under each trump: (trumps, items) sets each."""
+
+
+@compiled
+def mark(item: int) -> int:
+    """Return an item in one byte: 64 for a die, 8 × (color + 1), and the number."""
+    return (64 if item >= NUM_CARDS else 0) + 8 * (ITEM_COLORS[item] + 1) + ITEM_NUMBERS[item]
+
+
+@compiled
+def item_of(mark: int) -> int:
+    """Return the item of a mark that is not 0."""
+    color, number = ((mark >> 3) & 7) - 1, mark & 7
+    return NUM_CARDS + color * NUM_FACES + number - 1 if mark & 64 else color * NUM_NUMBERS + number

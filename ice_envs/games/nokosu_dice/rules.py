@@ -1,8 +1,7 @@
 """The rules of Nokosu Dice: the state record and the compiled functions over it.
 
-Items, suits and strengths are those of `items`. A mark is an item in one byte: 64 for a die, 8 × (color + 1), and the
-number; 0 is none. Sources: the rulebook's sections, named at each function; what it leaves open is an option or settled
-in docs/games.
+Items, suits, strengths and marks are those of `items`; cards and dice are handed out in `setup`. Sources: sections of
+the rulebook, named at each function; what it leaves open is an option or settled in docs/games.
 """
 
 from __future__ import annotations
@@ -17,37 +16,36 @@ from ice_envs.engine.jit import compiled
 from ice_envs.errors import choose
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
-    ITEM_NUMBERS,
     NO_TRUMP,
     NUM_CARDS,
     NUM_COLORS,
     NUM_FACES,
     NUM_ITEMS,
     NUM_KINDS,
-    NUM_NUMBERS,
     STRENGTHS,
     SUIT_CARDS,
     SUIT_DICE,
     SUITS,
     TRUMP_SUIT,
+    mark,
+)
+from ice_envs.games.nokosu_dice.setup import (
+    HAND_SIZES,
+    MAX_PLAYERS,
+    MOST_TRICKS,
+    NUM_TRICKS,
+    PICKS,
+    add_die,
+    deal_hands,
+    remove_die,
+    roll_dice,
 )
 
-MAX_PLAYERS = 4
 NO_CALL = NUM_ITEMS
 NUM_ACTIONS = NUM_ITEMS + 1
-PICKS = 3
-"""Dice that each seat drafts."""
 NOTHING_YET = -1
 """A commitment that is still to be made."""
 
-HAND_SIZES = (0, 0, 0, 9, 10)
-OWN_ROLLS = (0, 0, 0, 1, 2)
-NUM_TRICKS = (0, 0, 0, 12, 14)
-COLORS_IN_PLAY = (0, 0, 0, 4, 5)
-NUMBERS_IN_PLAY = (0, 0, 0, 7, 8)
-DICE_PER_COLOR = (0, 0, 0, 4, 5)
-MOST_TRICKS = 14
-MOST_DICE = 5
 ZERO_BONUS = 10
 HIT_BONUS = 10
 
@@ -159,89 +157,6 @@ def deal(state: Any) -> None:
 
 
 @compiled
-def deal_hands(state: Any) -> None:
-    """Shuffle the cards in play and deal; at three seats one card is left over, unseen."""
-    in_play = 0
-    for card in range(NUM_CARDS):
-        state.deck[card] = 0
-        if is_in_play(state, card):
-            state.deck[in_play] = card
-            in_play += 1
-    place = 0
-    for seat in range(MAX_PLAYERS):
-        state.hands[seat] = 0
-        for _ in range(state.hand_size if seat < state.num_players else 0):
-            other = place + random_below(state, in_play - place)
-            card = state.deck[other]
-            state.deck[other] = state.deck[place]
-            state.deck[place] = card
-            state.hands[seat] |= 1 << card
-            place += 1
-
-
-@compiled
-def is_in_play(state: Any, card: int) -> bool:
-    """Return whether a card is used at this table: at three seats the last color and the 7s are not."""
-    color, number = card // NUM_NUMBERS, card % NUM_NUMBERS
-    return color < COLORS_IN_PLAY[state.num_players] and number < NUMBERS_IN_PLAY[state.num_players]
-
-
-@compiled
-def roll_dice(state: Any) -> None:
-    """Draw and roll each seat's own dice, then those in the middle."""
-    state.dice[:] = 0
-    state.dice_sets[:] = 0
-    state.dice_left[:] = 0
-    state.pool[:] = 0
-    for color in range(NUM_COLORS):
-        in_play = color < COLORS_IN_PLAY[state.num_players]
-        state.bag[color] = DICE_PER_COLOR[state.num_players] if in_play else 0
-    in_bag = COLORS_IN_PLAY[state.num_players] * DICE_PER_COLOR[state.num_players]
-    for seat in range(state.num_players):
-        for _ in range(OWN_ROLLS[state.num_players]):
-            add_die(state, seat, draw_die(state, in_bag))
-            in_bag -= 1
-    state.pool_size = PICKS * state.num_players + 1
-    for _ in range(state.pool_size):
-        state.pool[draw_die(state, in_bag)] += 1
-        in_bag -= 1
-
-
-@compiled
-def draw_die(state: Any, in_bag: int) -> int:
-    """Draw one of the `in_bag` dice from the bag and roll it; return its kind."""
-    color, place = 0, random_below(state, in_bag)
-    while place >= state.bag[color]:
-        place -= state.bag[color]
-        color += 1
-    state.bag[color] -= 1
-    return color * NUM_FACES + random_below(state, NUM_FACES)
-
-
-@compiled
-def add_die(state: Any, seat: int, kind: int) -> None:
-    """Give a seat a die."""
-    state.dice[seat, kind] += 1
-    state.dice_sets[seat] |= 1 << kind
-    state.dice_left[seat] += 1
-
-
-@compiled
-def remove_die(state: Any, seat: int, kind: int) -> None:
-    """Take a die from a seat."""
-    state.dice[seat, kind] -= 1
-    state.dice_left[seat] -= 1
-    if state.dice[seat, kind] == 0:
-        state.dice_sets[seat] ^= 1 << kind
-
-
-@compiled
-def mark(item: int) -> int:
-    """Return an item in one byte: 64 for a die, 8 × (color + 1), and the number."""
-    return (64 if item >= NUM_CARDS else 0) + 8 * (ITEM_COLORS[item] + 1) + ITEM_NUMBERS[item]
-
-
-@compiled
 def next_seat(state: Any, seat: int) -> int:
     """Return the seat to the left, clockwise."""
     return seat + 1 if seat + 1 < state.num_players else 0
@@ -259,18 +174,29 @@ def open_trick(state: Any, leader: int) -> None:
 
 
 @compiled
-def playable(state: Any, seat: int) -> tuple[int, int]:
-    """Return the cards and the dice (bits) that the rules let a seat play to the trick (rulebook: 4).
+def playable_dice(state: Any, seat: int) -> int:
+    """Return the dice (bits) that belong to a seat's hand: all of them, but for the last one unless it called zero.
 
-    The last die is its owner's bid, unless zero was called: not to be played, and no reason to follow.
+    That one is its owner's bid: it is not played, and it is no reason to follow (rulebook: 4, when playing).
     """
-    cards = state.hands[seat]
-    dice = state.dice_sets[seat] if state.dice_left[seat] > 1 or state.called[seat] else 0
-    if state.trick_size > 0:
-        following_cards = cards & SUIT_CARDS[state.trump, state.led]
-        following_dice = dice & SUIT_DICE[state.trump, state.led]
-        if following_cards | following_dice:
-            return following_cards, following_dice
+    return state.dice_sets[seat] if state.dice_left[seat] > 1 or state.called[seat] else 0
+
+
+@compiled
+def must_follow(state: Any, seat: int) -> bool:
+    """Return whether the seat has something of the suit led that it may play."""
+    if state.trick_size == 0:
+        return False
+    cards = state.hands[seat] & SUIT_CARDS[state.trump, state.led]
+    return cards | (playable_dice(state, seat) & SUIT_DICE[state.trump, state.led]) != 0
+
+
+@compiled
+def playable(state: Any, seat: int) -> tuple[int, int]:
+    """Return the cards and the dice (bits) that the rules let a seat play to the trick (rulebook: 4)."""
+    cards, dice = state.hands[seat], playable_dice(state, seat)
+    if must_follow(state, seat):
+        return cards & SUIT_CARDS[state.trump, state.led], dice & SUIT_DICE[state.trump, state.led]
     return cards, dice
 
 
@@ -289,10 +215,12 @@ def legal(state: Any, mask: Any) -> None:
         cards, dice = 0, state.dice_sets[state.to_move]
     else:
         cards, dice = playable(state, state.to_move)
-    for card in range(NUM_CARDS):
-        mask[card] = (cards >> card) & 1
-    for kind in range(NUM_KINDS):
-        mask[NUM_CARDS + kind] = (dice >> kind) & 1
+    while cards:  # few bits are set: faster than to write every cell
+        mask[lowest_bit(cards)] = 1
+        cards &= cards - 1
+    while dice:
+        mask[NUM_CARDS + lowest_bit(dice)] = 1
+        dice &= dice - 1
 
 
 @compiled

@@ -243,7 +243,7 @@ class NokosuDice:
             self.log.append(("forced_to_play_a_die", seat, item))
         if item in dice and len(self.dice[seat]) == 1:
             self.log.append(("last_die_of_a_zero_caller", seat, item))
-        if item in dice and not self.hands[seat] and not self.calls[seat]:
+        if len(self.dice[seat]) == 2 and not self.hands[seat] and not self.calls[seat]:
             self.log.append(("chooses_the_bid_in_the_last_trick", seat))
 
     def _win_trick(self) -> None:

@@ -1,18 +1,16 @@
 """Nokosu Dice: a trick-taking game with cards and open dice, in which the die a seat keeps is its bid. 3 or 4 seats."""
 
-from typing import Any
-
 from ice_envs.engine.game import Game, Rules, register_rules
 from ice_envs.games.nokosu_dice import rules
 from ice_envs.games.nokosu_dice.determinize import determinize
+from ice_envs.games.nokosu_dice.greedy import greedy
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_FACES, NUM_NUMBERS
 from ice_envs.games.nokosu_dice.observation import LAYOUT, observe
+from ice_envs.games.nokosu_dice.replay import from_view
+from ice_envs.games.nokosu_dice.text import to_text
+from ice_envs.games.nokosu_dice.view import to_view
 
 COLORS_JA = ("赤", "黄", "緑", "青", "紫")
-
-
-def _later(*_: Any) -> Any:
-    raise NotImplementedError
 
 
 GAME = register_rules(
@@ -44,12 +42,12 @@ GAME = register_rules(
             score=rules.score,
             win_share=rules.win_share,
             determinize=determinize,
-            greedy=_later,
+            greedy=greedy,
         ),
         configure=rules.configure,
-        to_view=_later,
-        from_view=_later,
-        to_text=_later,
+        to_view=to_view,
+        from_view=from_view,
+        to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
     )

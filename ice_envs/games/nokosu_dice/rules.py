@@ -101,6 +101,7 @@ DTYPE = record_dtype(
         ("tricks", "i1", (MAX_PLAYERS,)),  # won
         ("totals", "i2", (MAX_PLAYERS,)),  # points of the rounds before
         ("history", "u1", (MAX_PLAYERS, MOST_TRICKS)),  # mark of what each seat played to each trick
+        ("leaders", "u1", (MOST_TRICKS,)),  # who led each trick so far
         ("played_by", "u1", (NUM_CARDS,)),  # seat + 1, or 0
         ("deck", "u1", (NUM_CARDS,)),  # where cards are shuffled; says nothing between deals
         # the trick
@@ -149,6 +150,7 @@ def deal(state: Any) -> None:
     state.voids[:] = 0
     state.tricks[:] = 0
     state.history[:] = 0
+    state.leaders[:] = 0
     state.played = 0
     state.played_by[:] = 0
     state.trick = 0
@@ -309,6 +311,7 @@ def play_item(state: Any, item: int) -> None:
     suit, strength = SUITS[state.trump, item], STRENGTHS[state.trump, item]
     if state.trick_size == 0:
         state.led = suit
+        state.leaders[state.trick] = seat
     elif suit != state.led:
         state.voids[seat] |= 1 << state.led
     counts = suit == state.led or suit == TRUMP_SUIT

@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+from ice_envs.engine import batch
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -17,6 +19,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def lockstep_games(request: pytest.FixtureRequest) -> int:
     return request.config.getoption("--lockstep-games")
+
+
+@pytest.fixture
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a batch divide the smallest number of games among its threads."""
+    monkeypatch.setattr(batch, "LEAST_SLICE", 1)
 
 
 @pytest.fixture(autouse=True)

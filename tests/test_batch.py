@@ -147,12 +147,14 @@ def test_rewards_of_a_game_add_up(reward: str):
 # ---- threads, seeds, copies ----
 
 
+@pytest.mark.usefixtures("small_slices")
 def test_results_do_not_depend_on_the_number_of_threads():
     """101 games: slices of unequal lengths."""
     said = [play_on(Batch(GAME, 101, 1, MIXED, threads, target_score=3), 250) for threads in (1, 2, 3)]
     assert said[0] == said[1] == said[2]
 
 
+@pytest.mark.usefixtures("small_slices")
 def test_more_threads_than_games_do_no_harm():
     assert play_on(Batch(GAME, 2, 1, 2, 5), 20) == play_on(Batch(GAME, 2, 1, 2, 1), 20)
 
@@ -244,6 +246,7 @@ def test_an_action_out_of_range_is_illegal(action: int):
     assert batch.states.tobytes() == before
 
 
+@pytest.mark.usefixtures("small_slices")
 def test_a_card_of_another_seat_is_illegal_for_every_number_of_threads():
     for threads in (1, 2, 3):
         batch = Batch(GAME, 7, 3, num_players=3, num_threads=threads)

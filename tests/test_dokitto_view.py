@@ -481,6 +481,7 @@ player_0 has won the trick and takes a tile: strawberry or chocolate
 OVER = """\
 Dokitto! Ice   over after round 3
 player_1 has most points
+player_0 dropped the cone in the last trick
 
               points  cards  cone                                void in
   player_0    5           1  strawberry chocolate* matcha

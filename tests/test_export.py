@@ -187,10 +187,13 @@ def test_swapped_labels_are_refused(exported, tmp_path):
 
 
 def test_an_export_that_does_not_answer_as_the_network_is_refused(network, swapped, tmp_path, monkeypatch):
+    export(network, GAME, tmp_path, "older", TRAINING, results())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     original = exporting.onnx_model
     monkeypatch.setattr(exporting, "onnx_model", lambda network, *others: original(swapped, *others))
     with pytest.raises(IceError, match="off on its parity vectors"):
         export(network, GAME, tmp_path, "agent", TRAINING, results())
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, "the older agent stays"
 
 
 # the files

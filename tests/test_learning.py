@@ -245,6 +245,20 @@ def positions(count, seed):
     return found.map(lambda part: part[real])
 
 
+def test_decisions_without_a_choice_teach_nothing():
+    model = new_model(DOKITTO, [8], 1e-3, 0, "cpu")
+    network = ActorCritic(model.policy)
+    before = [parameter.clone() for parameter in network.parameters()]
+    batch = Batch(DOKITTO, 4)
+    observation, _, _ = batch.observe()
+    only = np.eye(DOKITTO.num_actions, dtype=np.int8)[:4]
+    numbers = np.zeros(4, np.float32)
+    forced = Decisions(batch.states, observation, only, np.arange(4), numbers, numbers, numbers)
+    teacher = Teacher(DOKITTO, TeacherSettings(), value_weight=0.5, max_grad_norm=0.5, threads=1)
+    assert teacher.learn(network, model.policy.optimizer, forced, np.random.SeedSequence(0)) == {}
+    assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
+
+
 def test_the_network_comes_to_agree_with_the_search():
     settings = TeacherSettings(playouts=4, skilled=2, minibatch=256)
     teacher = Teacher(DOKITTO, settings, value_weight=0.5, max_grad_norm=0.5, threads=1)

@@ -172,7 +172,26 @@ def test_table_size_and_rule_options_reach_games_evaluation_and_manifest(tmp_pat
     assert set(run.self_play.batch.states["num_players"]) == {4}
     assert set(run.self_play.batch.states["target_score"]) == {3}
     assert [part.agent.name for part in run.self_play.opponents] == ["random", "greedy"]
-    assert 0.3 < run.self_play.opponents[1].seats[:, 1].mean() < 0.7
+    assert 0.3 < run.self_play.opponents[1].seats.any(axis=1).mean() < 0.7
+
+
+def test_a_table_size_named_twice_gets_twice_the_games(tmp_path):
+    words = ["--num_players", "3", "2", "3", "--games", "30", "--horizon", "10", "--minutes", "1"]
+    run = begun(*words, "--out", str(tmp_path / "run"))
+    assert np.bincount(run.self_play.batch.states["num_players"]).tolist() == [0, 0, 10, 20]
+    assert run.sizes == (2, 3)
+
+
+def test_against_fixed_opponents_the_learner_sits_in_every_seat(tmp_path):
+    run = begun(*SMALL, "--games", "400", "--opponents.random", "0.5", "--out", str(tmp_path / "run"))
+    sizes = run.self_play.batch.states["num_players"]
+    (part,) = run.self_play.opponents
+    fixed = part.seats.any(axis=1)
+    assert 0.4 < fixed.mean() < 0.6
+    for size in (2, 3, 4, 5):
+        (_, learners) = np.nonzero(~part.seats[fixed & (sizes == size), :size])
+        assert len(learners) == (fixed & (sizes == size)).sum(), "one learner in each game"
+        assert set(learners) == set(range(size))
 
 
 def test_the_progress_bar_shows_speed_time_left_and_win_shares(tmp_path):
@@ -191,7 +210,8 @@ def test_the_progress_bar_shows_speed_time_left_and_win_shares(tmp_path):
 
 def test_two_runs_of_one_seed_are_the_same_and_of_another_not(straight, tmp_path):
     words, folder = straight
-    trained(*words, *ALWAYS, "--steps", "1000", "--out", str(tmp_path / "often"))
+    clock = ["--minutes", "1000"]  # does not matter to a run that has a number of steps
+    trained(*words, *ALWAYS, *clock, "--steps", "1000", "--out", str(tmp_path / "often"))
     trained(*words, "--steps", "1000", "--out", str(tmp_path / "once"))
     assert parameters(tmp_path / "often") == parameters(tmp_path / "once") != parameters(folder)
     for seed in (1, 1 << 40):  # more than Stable-Baselines3 takes
@@ -210,6 +230,21 @@ def test_a_finished_run_can_be_continued_under_new_flags(straight, tmp_path):
     assert content["resume"] is None  # so the file can start another run
     history = json.loads((tmp_path / "run" / "history.json").read_text())["history"]
     assert [point["decisions"] // 1000 for point in history] == [1, 2]
+
+
+def test_evaluations_by_steps_choose_the_same_best_network(straight, tmp_path):
+    words = [*straight[0], "--steps", "3000", "--evaluate_steps", "1000"]
+    runs = [trained(*words, "--out", str(tmp_path / name)) for name in ("once", "again")]
+    decisions = [[point["decisions"] for point in run.history] for run in runs]
+    assert decisions[0] == decisions[1]
+    assert [before // 1000 for before in decisions[0]] == [1, 2, 3]
+    assert parameters(tmp_path / "once", "best.zip") == parameters(tmp_path / "again", "best.zip")
+
+
+def test_minutes_end_a_run_that_has_steps_left(tmp_path):
+    run = trained(*SMALL, *AT_FOUR, "--steps", "1000000", "--minutes", "0.001", "--out", str(tmp_path / "run"))
+    assert run.ended
+    assert run.progress < 0.1
 
 
 # interrupted

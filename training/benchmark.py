@@ -44,7 +44,7 @@ GOALS = {
     "raw loop": 40_000,
     "documented loop": 12_000,
     "over the arithmetic alone": 0.7,
-    "over the fastest stock MaskablePPO": 3,
+    "over stock MaskablePPO, its own defaults": 3,
     "import of ice_envs above its base": 0.2,
     "first step, cold cache": 15,
     "first step, warm cache": 1,

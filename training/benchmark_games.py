@@ -23,8 +23,8 @@ from pettingzoo.env_registry.exceptions import FailedToImport
 from rich.console import Console
 from rich.progress import track
 
-from ice_envs import Batch
 from ice_envs.engine import loops
+from ice_envs.engine.batch import LEAST_SLICE, Batch
 from ice_envs.engine.game import Game, States, apply, determinize, legal
 from ice_envs.engine.generator import mix
 from ice_envs.engine.jit import compiled
@@ -85,9 +85,11 @@ class Effort:
     """Decisions in one step of the optimizer."""
     stock_games: tuple[int, ...] = (64, 256, 1024)
     """Numbers of games that stock MaskablePPO is tried with."""
+    stock_horizon: int = 2048
+    """Actions between two rounds of learning where it keeps its own defaults."""
 
 
-QUICK = Effort(0.01, 2, 1, games=64, horizon=16, minibatch=256, stock_games=(64,))
+QUICK = Effort(0.01, 2, 1, games=64, horizon=16, minibatch=256, stock_games=(64,), stock_horizon=64)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
 class RandomPlay:
     """Plays a batch at random: masks, the compiled chooser and the step, games that end begin anew.
 
-    The chooser runs over as many slices as the batch has threads. With `observed`, observations are written too.
+    The chooser runs over slices as the batch does. With `observed`, observations are written too.
     """
 
     def __init__(self, bench: Bench, games: int, threads: int, observed: bool) -> None:
@@ -160,8 +162,9 @@ class RandomPlay:
         self._mask = np.zeros((games, bench.game.num_actions), np.int8)
         self._actions = np.zeros(games, np.int64)
         self._generator = np.random.default_rng(bench.seed)
-        edges = [games * i // threads for i in range(threads + 1)]
-        self._slices = [slice(first, stop) for first, stop in pairwise(edges) if first < stop]
+        slices = max(min(threads, games // LEAST_SLICE), 1)
+        edges = [games * i // slices for i in range(slices + 1)]
+        self._slices = [slice(first, stop) for first, stop in pairwise(edges)]
         self._pool = ThreadPoolExecutor(threads) if len(self._slices) > 1 else None
 
     def work(self) -> float:

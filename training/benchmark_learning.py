@@ -23,6 +23,8 @@ from training.run_folder import RunFolder
 from training.train import PROGRAM
 
 STOCK_MINIBATCHES = 4
+BOXED_GAMES = 8
+"""Stable-Baselines3 has no default for these; its guide's examples play from 4 to 16."""
 
 
 class Arithmetic:
@@ -67,12 +69,13 @@ def training(bench: Bench) -> list[Measurement]:
     learn_work(run)  # the first rollout keeps the last decision of every seat for the next one
     arithmetic = Arithmetic(run, int(learn_work(run)))
     stock = [stock_learner(run, games, bench.num_players) for games in bench.effort.stock_games]
+    boxed = boxed_learner(run, bench.num_players, bench.effort.stock_horizon)
     works: list[Work] = [partial(learn_work, run), arithmetic.work, partial(learn_work, taught)]
-    works += [partial(stock_work, model) for model in stock]
+    works += [partial(stock_work, model) for model in [*stock, boxed]]
     samples = [partial(speed, work, 0.0) for work in works]
     for sample in samples:
         sample()
-    ours, bound, teaching, *others = bench.in_turn("training", samples, bench.effort.slow_repeats)
+    ours, bound, teaching, *others, plain = bench.in_turn("training", samples, bench.effort.slow_repeats)
     fastest = max(others, key=np.median)
     described, teacher = described_training(run), asdict(taught.settings.teacher)
     described_stock = [
@@ -81,6 +84,12 @@ def training(bench: Bench) -> list[Measurement]:
         | {"games": model.n_envs, "horizon": model.n_steps, "minibatch": model.batch_size}
         for model in stock
     ]
+    described_boxed = described_stock[0] | {
+        "games": boxed.n_envs,
+        "horizon": boxed.n_steps,
+        "minibatch": boxed.batch_size,
+        "epochs": boxed.n_epochs,
+    }
     return [
         Measurement("learning included", "decisions/s", ours, described),
         Measurement("the network's arithmetic alone", "decisions/s", bound, described),
@@ -89,8 +98,10 @@ def training(bench: Bench) -> list[Measurement]:
             Measurement(f"stock MaskablePPO, {theirs['games']} games", "decisions/s", values, theirs)
             for theirs, values in zip(described_stock, others, strict=True)
         ),
+        Measurement("stock MaskablePPO, its own defaults", "decisions/s", plain, described_boxed),
         Measurement("over the arithmetic alone", RATIO, ratios(ours, bound), described),
         Measurement("over the fastest stock MaskablePPO", RATIO, ratios(ours, fastest), described),
+        Measurement("over stock MaskablePPO, its own defaults", RATIO, ratios(ours, plain), described),
     ]
 
 
@@ -151,6 +162,20 @@ def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:
         device="cpu",
     )
     model.set_logger(Logger(None, []))  # its own would leave a folder behind
+    return model
+
+
+def boxed_learner(run: Run, num_players: int, horizon: int) -> MaskablePPO:
+    """Return stock MaskablePPO as it comes, but for our network and a horizon that the benchmark may shorten."""
+    model = MaskablePPO(
+        "MlpPolicy",
+        SB3VecEnv(run.game, BOXED_GAMES, num_players, opponents="random", seed=run.settings.seed),
+        n_steps=horizon,
+        policy_kwargs=run.model.policy_kwargs,
+        seed=run.settings.seed,
+        device="cpu",
+    )
+    model.set_logger(Logger(None, []))
     return model
 
 

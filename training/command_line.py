@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import importlib.metadata
 import inspect
 import json
@@ -154,6 +155,11 @@ def check_complete(path: Path, settings_type: type[Any]) -> None:
 
 def versions() -> dict[str, str | bool | None]:
     """Return what a result depends on: versions of Python and packages (None: absent), git commit, dirty flag."""
+    return dict(_versions())
+
+
+@functools.cache
+def _versions() -> dict[str, str | bool | None]:
     found: dict[str, str | bool | None] = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,7 @@ from ice_envs.engine import loops
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
-from ice_envs.files import check_writable, replacing
+from ice_envs.files import check_writable, reason
 from training import command_line
 from training.network import ActorCritic
 from training.run_folder import Origin, RunFolder
@@ -112,12 +114,16 @@ def export(
         exporter=f"torch {torch.__version__} dynamo",
         producer=producer(),
     )
-    with replacing(folder / "agent.onnx") as partial:
-        partial.write_bytes(model)
-    path = folder / "agent.json"
-    write_manifest(path, essence)
-    load(path, game)
-    return path
+    try:
+        with TemporaryDirectory(prefix=".partial.", dir=folder) as trial:
+            (Path(trial) / "agent.onnx").write_bytes(model)
+            write_manifest(Path(trial) / "agent.json", essence)
+            load(Path(trial) / "agent.json", game)  # what does not play as the network does replaces nothing
+            for name in ("agent.onnx", "agent.json"):
+                os.replace(Path(trial) / name, folder / name)
+    except OSError as error:
+        raise IceError(f"cannot write {folder / 'agent.onnx'}: {reason(error)}") from error
+    return folder / "agent.json"
 
 
 def producer() -> str:

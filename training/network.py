@@ -73,14 +73,15 @@ class ActorCritic(nn.Module):
 class NetworkAgent(Agent):
     """Plays the most probable legal action of a network, as an exported agent does."""
 
+    game: Game
+
     def __init__(self, network: ActorCritic, game: Game, name: str = "network") -> None:
         self.network, self.game, self.name = network, game, name
-        self._game = game
 
     def choose(self, states: States) -> NDArray[np.int64]:
         """Return the network's action (N,) for each of N games."""
-        observation = np.empty((len(states), self._game.layout.size), np.uint8)
-        mask = np.empty((len(states), self._game.num_actions), np.int8)
+        observation = np.empty((len(states), self.game.layout.size), np.uint8)
+        mask = np.empty((len(states), self.game.num_actions), np.int8)
         loops.observe_games(states, observation, mask, np.empty(len(states), np.int64))
         actions: NDArray[np.int64] = self.network.answer(observation, mask)[0].argmax(dim=1).cpu().numpy()
         return actions

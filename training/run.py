@@ -38,13 +38,13 @@ class TrainSettings:
     env: str = "dokitto"
     """The game."""
     num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])
-    """Table sizes to learn, such as 2 3 4 5, or all."""
+    """Table sizes to learn, such as 2 3 4 5, or all; a size named twice gets twice the games."""
     minutes: float | None = 10.0
     """Length of the whole run, final evaluation and export included; null: no limit but steps."""
     steps: int | None = None
-    """End after learning from this many decisions; null: no limit but minutes."""
+    """End after learning from this many decisions; rates and stages then follow them, not the clock."""
     seed: int = 0
-    """Seed of everything that is drawn: with one thread and a number of steps, the same seed gives the same network."""
+    """Seed of everything that is drawn: runs of one length in steps, on one thread, end with the same network."""
     threads: int = 2
     """Threads for the network's arithmetic and the search."""
     device: str = "auto"
@@ -72,13 +72,15 @@ class TrainSettings:
     trace: float = 0.95
     """The λ of generalized advantage estimation."""
     opponents: dict[str, float] = field(default_factory=lambda: {"random": 0.3})
-    """Part of the games in which all seats but one are played by such an agent; in the rest, all seats learn."""
+    """Part of the games in which all seats but one, drawn by chance, are played by such an agent."""
     teacher: TeacherSettings = field(default_factory=TeacherSettings)
     """The search that teaches the first part of the run."""
     ppo: PPO = field(default_factory=PPO)
     """Learning from self-play."""
     evaluate_minutes: float = 1.0
     """Minutes between evaluations; each also saves all that --resume needs."""
+    evaluate_steps: int | None = None
+    """Decisions between evaluations instead of minutes; with it, the same network is chosen as the best, too."""
     evaluation_games: int = 480
     """Games of each evaluation during the run, at each table size against each baseline."""
     final_games: int = 2400
@@ -91,7 +93,8 @@ class Run:
     def __init__(self, settings: TrainSettings, folder: RunFolder) -> None:
         self.settings, self.folder = settings, folder
         self.game = find_game(settings.env)
-        self.sizes = command_line.choose_table_sizes(self.game, settings.num_players)
+        self._tables = command_line.choose_table_sizes(self.game, settings.num_players)
+        self.sizes = tuple(sorted(set(self._tables)))
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
         seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
@@ -120,17 +123,19 @@ class Run:
             self.game,
             settings.games,
             seed=self._seed(GAMES),
-            num_players=self.sizes,
+            num_players=self._tables,
             num_threads=settings.threads,
             reward=settings.reward,
             **settings.options,
         )
-        draws = np.random.default_rng(self._seed(SEATING)).random(settings.games)
+        generator = np.random.default_rng(self._seed(SEATING))
+        draws = generator.random(settings.games)
+        learner = generator.integers(batch.states["num_players"])
+        others = np.arange(batch.last_shares.shape[1]) != learner[:, None]
         opponents, edge = [], 0.0
         for name, share in settings.opponents.items():
-            seats = np.zeros(batch.last_shares.shape, np.bool_)
-            seats[(draws >= edge) & (draws < edge + share), 1:] = True
-            opponents.append(Opponents(agents.load(name, self.game), seats))
+            chosen = (draws >= edge) & (draws < edge + share)
+            opponents.append(Opponents(agents.load(name, self.game), others & chosen[:, None]))
             edge += share
         return SelfPlay(batch, self.network, opponents, settings.horizon, settings.gamma, settings.trace)
 
@@ -150,9 +155,23 @@ class Run:
 
     @property
     def progress(self) -> float:
-        """The part of the run that is done, 0 to 1."""
-        by_steps = self.decisions / self.settings.steps if self.settings.steps else 0.0
-        return min(max(by_steps, self.seconds / self.budget), 1.0)
+        """The part of the run that is done, 0 to 1: of its steps, if it has a number of them, else of its time."""
+        done = self.decisions / self.settings.steps if self.settings.steps else self.seconds / self.budget
+        return min(done, 1.0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the steps are done or the time is over."""
+        return self.progress >= 1 or self.seconds >= self.budget
+
+    @property
+    def evaluation_due(self) -> bool:
+        """Whether it is time for an evaluation: after so many steps, if the settings say so, or so many minutes."""
+        last = self.history[-1] if self.history else {"decisions": 0, "seconds": 0.0, "evaluation_seconds": 0.0}
+        if self.settings.evaluate_steps:
+            return self.decisions - int(last["decisions"]) >= self.settings.evaluate_steps
+        since = self.seconds - last["seconds"] - last["evaluation_seconds"]
+        return bool(since >= 60 * self.settings.evaluate_minutes)
 
     def learn(self) -> None:
         """Play one rollout and learn from it."""
@@ -163,7 +182,8 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         decisions = self.self_play.rollout(playing)
-        self.losses = self.learner().learn(self.network, self.optimizer, decisions, learning)
+        if len(decisions.action):
+            self.losses = self.learner().learn(self.network, self.optimizer, decisions, learning)
         self.decisions += len(decisions.action)
         self.model.num_timesteps = self.decisions
 
@@ -210,7 +230,7 @@ class Run:
     def origin(self) -> Origin:
         """Return where the network comes from, as the manifest tells it."""
         return Origin(
-            algorithm="flat Monte-Carlo teacher, then self-play with masked PPO, every seat learned from",
+            algorithm=self._algorithm(),
             decisions=self.decisions,
             seconds=round(self.seconds, 1),
             seed=self.settings.seed,
@@ -220,6 +240,12 @@ class Run:
             settings=(self.folder / "config.yaml").read_text(encoding="utf-8"),
             versions=command_line.versions(),
         )
+
+    def _algorithm(self) -> str:
+        share = self.settings.teacher.share
+        taught = f"flat Monte-Carlo search as teacher in the first {share:.0%}" if share > 0 else ""
+        played = "self-play with masked PPO, every seat learned from" if share < 1 else ""
+        return ", then ".join(filter(None, (taught, played)))
 
     def state(self) -> dict[str, Any]:
         """Return all that changes during a run, as tensors and plain data."""
@@ -285,8 +311,9 @@ def check(settings: TrainSettings) -> None:
         value = getattr(settings, name)
         if value is not None and not value > 0:
             raise IceError(f"{name} must be more than 0, not {value}")
-    if settings.steps is not None:
-        whole_number("steps", settings.steps, 1, 1 << 62)
+    for name in ("steps", "evaluate_steps"):
+        if getattr(settings, name) is not None:
+            whole_number(name, getattr(settings, name), 1, 1 << 62)
     whole_number("seed", settings.seed, 0, 1 << 63)
     for name in ("threads", "games"):
         whole_number(name, getattr(settings, name), 1, 1 << 20)

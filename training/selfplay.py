@@ -163,7 +163,7 @@ class SelfPlay:
         All that is drawn, but for the games' own chance, comes from `seed`.
         """
         own, *others = seed.spawn(1 + len(self.opponents))
-        generator = torch_generator(own)
+        generator = np.random.default_rng(own)
         for part, stream in zip(self.opponents, others, strict=True):
             part.agent.reseed(stream)
         for step in range(self.horizon):
@@ -194,12 +194,13 @@ class SelfPlay:
         """Return the carried rows as views: N·S rows, of which `carried` says which are in use."""
         return self.rows.map(lambda part: part[self._seat.size :])
 
-    def _step(self, step: int, generator: torch.Generator) -> None:
+    def _step(self, step: int, generator: np.random.Generator) -> None:
         """Play one action in every game and note it down."""
         observation, mask, seat = self.batch.observe()
         games = len(seat)
         here = self.rows.map(lambda part: part[step * games : (step + 1) * games])
-        here.states[:], here.observation[:], here.mask[:] = self.batch.states, observation, mask
+        here.states.view(np.uint8)[:] = self.batch.states.view(np.uint8)  # records are copied field by field
+        here.observation[:], here.mask[:] = observation, mask
         mine = np.flatnonzero(self._learning[self._games, seat])
         here.action[mine], here.log_probability[mine], here.value[mine] = sample(
             self.network, observation.take(mine, axis=0), mask.take(mine, axis=0), generator
@@ -225,13 +226,33 @@ def torch_generator(seed: np.random.SeedSequence) -> torch.Generator:
 
 
 def sample(
-    network: ActorCritic, observation: NDArray[Any], mask: NDArray[Any], generator: torch.Generator
+    network: ActorCritic, observation: NDArray[Any], mask: NDArray[Any], generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
     """Draw an action (B,) from the network's policy; return it with its log-probability (B,) and the value (B,)."""
     logits, value = network.answer(observation, mask)
-    log_probabilities = torch.log_softmax(logits, dim=-1)
-    # the earliest of exponential alarms with these rates rings with these probabilities
-    alarms = torch.empty(logits.shape).exponential_(generator=generator).to(logits.device)
-    action = (log_probabilities - alarms.log()).argmax(dim=-1)
-    chosen = log_probabilities.gather(1, action[:, None])[:, 0]
-    return action.cpu().numpy(), chosen.cpu().numpy(), value.cpu().numpy()
+    action, log_probability = np.empty(len(mask), np.int64), np.empty(len(mask), np.float32)
+    draw_actions(logits.cpu().numpy(), mask, generator.random(len(mask)), action, log_probability)
+    return action, log_probability, value.cpu().numpy()
+
+
+@compiled
+def draw_actions(logits: Any, mask: Any, draws: Any, action: Any, log_probability: Any) -> None:
+    """Draw a legal action (B,) of each row by the softmax of its logits (B, A), with its log-probability (B,).
+
+    `draws` (B,) are uniform from 0 to 1. Only legal actions are looked at: few of the many.
+    """
+    for i in range(len(logits)):
+        highest, total, chosen = -np.inf, 0.0, 0
+        for a in range(mask.shape[1]):
+            if mask[i, a]:
+                highest = max(highest, logits[i, a])
+        for a in range(mask.shape[1]):
+            if mask[i, a]:
+                total += np.exp(logits[i, a] - highest)
+        left = draws[i] * total
+        for a in range(mask.shape[1]):
+            if mask[i, a] and left >= 0.0:
+                chosen = a
+                left -= np.exp(logits[i, a] - highest)
+        action[i] = chosen
+        log_probability[i] = logits[i, chosen] - highest - np.log(total)

@@ -38,6 +38,8 @@ class TeacherSettings:
     """What winning is worth to the search, in points, besides the points of the round."""
     temperature: float = 0.25
     """Points by which an action must be better to be e times as probable."""
+    policy_weight: float = 0.25
+    """Weight of the squared error of the policy's scores, beside the value's."""
     minibatch: int = 1024
     """Decisions in one step of the optimizer."""
 
@@ -48,6 +50,7 @@ class TeacherSettings:
         check_range("teacher.skilled_after", self.skilled_after, 0, 1)
         check_range("teacher.win_bonus", self.win_bonus, 0)
         check_range("teacher.temperature", self.temperature, 1e-6)
+        check_range("teacher.policy_weight", self.policy_weight, 0)
         whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)
 
 
@@ -99,9 +102,14 @@ class Teacher:
         decisions: Decisions,
         seed: np.random.SeedSequence,
     ) -> dict[str, float]:
-        """Improve the network on these decisions; return means over the minibatches for the curves."""
+        """Improve the network on these decisions; return means over the minibatches for the curves.
+
+        Decisions without a choice teach nothing; if there are no others, the network stays as it is.
+        """
         searching, shuffling = seed.spawn(2)
         real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        if len(real) == 0:
+            return {}
         decisions = decisions.map(lambda part: part.take(real, axis=0))
         gains = search_gains(self.game, decisions.states, self.settings, searching, self.threads)
         device = next(network.parameters()).device
@@ -113,13 +121,13 @@ class Teacher:
         order = np.random.default_rng(shuffling).permutation(len(real))
         minibatches = torch.tensor_split(torch.from_numpy(order), max(len(real) // self.settings.minibatch, 1))
         for rows in minibatches:
-            legal = mask[rows].float()
-            logits, values = network(observation[rows].float(), legal)
-            miss = centered(logits, legal) - target[rows]
+            legal = mask.index_select(0, rows).float()
+            logits, values = network(observation.index_select(0, rows).float(), legal)
+            miss = centered(logits, legal) - target.index_select(0, rows)
             policy_loss = (miss**2).sum(dim=1).mean()
             value_loss = torch.nn.functional.mse_loss(values[:, 0], returns[rows])
             optimizer.zero_grad(set_to_none=True)
-            (policy_loss / 4 + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+            (self.settings.policy_weight * policy_loss + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_grad_norm)
             optimizer.step()
             totals += (policy_loss.item(), value_loss.item())

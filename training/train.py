@@ -44,10 +44,12 @@ def announce(run: Run, console: Console) -> None:
         f"Training an agent for {run.game.title} ({seats} seats, one network for all) on {run.device}, "
         f"{settings.threads} threads, for {' or '.join(ends)}."
     )
-    if settings.teacher.share > 0:
+    share, playouts = settings.teacher.share, settings.teacher.playouts
+    if share > 0:
+        when = "All the time" if share >= 1 else f"For the first {share:.0%}"
+        then = "" if share >= 1 else "; then it learns from playing against itself"
         console.print(
-            f"The first {settings.teacher.share:.0%} it is taught by a search that tries every move in "
-            f"{settings.teacher.playouts} imagined games; then it learns from playing against itself."
+            f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
         )
     console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
     if is_cold():
@@ -62,28 +64,27 @@ def train(run: Run, console: Console) -> bool:
     from torch.utils.tensorboard import SummaryWriter
 
     logs = str(run.folder / "tensorboard")
-    with ctrl_c(console) as stop, SummaryWriter(logs) as writer, progress_bar(console) as bar:
+    curves = SummaryWriter(logs, purge_step=run.decisions + 1)  # a killed run may have drawn on
+    with ctrl_c(console) as stop, curves as writer, progress_bar(console) as bar:
         task = bar.add_task("Learning", total=1.0, speed="", shares="")
-        last_checkpoint = run.seconds
-        while run.progress < 1:
+        while not run.ended:
             began, before = time.perf_counter(), run.decisions
             run.learn()
             run.seconds += time.perf_counter() - began
             stopping = stop.is_set()
             speed = (run.decisions - before) / (time.perf_counter() - began)
-            bar.update(task, completed=run.progress, speed=f"{speed:,.0f} steps/s")
+            done = max(run.progress, run.seconds / run.budget)
+            bar.update(task, completed=done, speed=f"{speed:,.0f} steps/s")
             write_scalars(writer, run.losses | {"steps_per_second": speed}, run.decisions)
-            due = run.seconds - last_checkpoint >= 60 * run.settings.evaluate_minutes
-            if due or stopping or run.progress >= 1:
+            if run.evaluation_due or stopping or run.ended:
                 began = time.perf_counter()
                 point = run.checkpoint()
                 run.seconds += time.perf_counter() - began
-                last_checkpoint = run.seconds
                 write_scalars(writer, flat_shares(point), run.decisions)
                 bar.update(task, shares=short_shares(point))
                 if not console.is_terminal:
-                    done = f"{run.progress:4.0%} {run.decisions:>12,} decisions  {speed:,.0f} steps/s"
-                    console.print(f"{done}  {short_shares(point)}", soft_wrap=True)
+                    line = f"{done:4.0%} {run.decisions:>12,} decisions  {speed:,.0f} steps/s"
+                    console.print(f"{line}  {short_shares(point)}", soft_wrap=True)
             if stopping:
                 return False
     return True

@@ -16,6 +16,9 @@ from ice_envs.engine.generator import game_seeds
 from ice_envs.errors import IceError, IllegalAction, choose, whole_number
 from ice_envs.games import find_game
 
+LEAST_SLICE = 2048
+"""Fewer games than these take less time than waking a thread for them."""
+
 
 class Batch:
     """`num_games` games of one kind, stepped together; games that end begin anew at once.
@@ -25,7 +28,8 @@ class Batch:
         num_games: number of games N.
         seed: the batch's seed; game i starts as `generator.game_seeds` says.
         num_players: one table size, or several, dealt out in turn: game i has size `num_players[i % len]`.
-        num_threads: slices of the batch are stepped side by side; results do not depend on it.
+        num_threads: at most so many slices of the batch are stepped side by side, each of at least `LEAST_SLICE`
+            games; results do not depend on it.
         reward: `"win"` (zero-sum utility of the win share, at the end), `"score"` (points as they are scored) or
             `"margin"` (points minus the mean of the others').
         options: the game's rule options.
@@ -55,8 +59,9 @@ class Batch:
         sizes = _table_sizes(self.game, num_players)
         self._table_sizes = [sizes[i % len(sizes)] for i in range(self.num_games)]
         self._options = options
-        edges = [self.num_games * i // self.num_threads for i in range(self.num_threads + 1)]
-        self._slices = [slice(first, stop) for first, stop in pairwise(edges) if first < stop]
+        slices = max(min(self.num_threads, self.num_games // LEAST_SLICE), 1)
+        edges = [self.num_games * i // slices for i in range(slices + 1)]
+        self._slices = [slice(first, stop) for first, stop in pairwise(edges)]
         self._pool = ThreadPoolExecutor(len(self._slices) - 1) if len(self._slices) > 1 else None
         seats, actions, length = max(sizes), self.game.num_actions, self.game.layout.size
         self._observation = np.zeros((self.num_games, length), np.uint8)

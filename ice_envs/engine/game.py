@@ -205,55 +205,55 @@ def greedy(state: Any) -> int:
 
 
 # Numba looks an overload's parameter names up by name, hence one function for each number of parameters.
-@overload(start, strict=False)  # lambdas carry no annotations
+@overload(start, strict=False, inline="always")  # lambdas carry no annotations
 def _start(state: Any) -> Any:
     rule = _RULES_OF_TYPE[state].start
     return lambda state: rule(state)
 
 
-@overload(legal, strict=False)  # lambdas carry no annotations
+@overload(legal, strict=False, inline="always")  # lambdas carry no annotations
 def _legal(state: Any, mask: Any) -> Any:
     rule = _RULES_OF_TYPE[state].legal
     return lambda state, mask: rule(state, mask)
 
 
-@overload(is_legal, strict=False)  # lambdas carry no annotations
+@overload(is_legal, strict=False, inline="always")  # lambdas carry no annotations
 def _is_legal(state: Any, action: Any) -> Any:
     rule = _RULES_OF_TYPE[state].is_legal
     return lambda state, action: rule(state, action)
 
 
-@overload(apply, strict=False)  # lambdas carry no annotations
+@overload(apply, strict=False, inline="always")  # lambdas carry no annotations
 def _apply(state: Any, action: Any) -> Any:
     rule = _RULES_OF_TYPE[state].apply
     return lambda state, action: rule(state, action)
 
 
-@overload(observe, strict=False)  # lambdas carry no annotations
+@overload(observe, strict=False, inline="always")  # lambdas carry no annotations
 def _observe(state: Any, seat: Any, out: Any) -> Any:
     rule = _RULES_OF_TYPE[state].observe
     return lambda state, seat, out: rule(state, seat, out)
 
 
-@overload(score, strict=False)  # lambdas carry no annotations
+@overload(score, strict=False, inline="always")  # lambdas carry no annotations
 def _score(state: Any, out: Any) -> Any:
     rule = _RULES_OF_TYPE[state].score
     return lambda state, out: rule(state, out)
 
 
-@overload(win_share, strict=False)  # lambdas carry no annotations
+@overload(win_share, strict=False, inline="always")  # lambdas carry no annotations
 def _win_share(state: Any, out: Any) -> Any:
     rule = _RULES_OF_TYPE[state].win_share
     return lambda state, out: rule(state, out)
 
 
-@overload(determinize, strict=False)  # lambdas carry no annotations
+@overload(determinize, strict=False, inline="always")  # lambdas carry no annotations
 def _determinize(state: Any, seat: Any, seed: Any) -> Any:
     rule = _RULES_OF_TYPE[state].determinize
     return lambda state, seat, seed: rule(state, seat, seed)
 
 
-@overload(greedy, strict=False)  # lambdas carry no annotations
+@overload(greedy, strict=False, inline="always")  # lambdas carry no annotations
 def _greedy(state: Any) -> Any:
     rule = _RULES_OF_TYPE[state].greedy
     return lambda state: rule(state)

@@ -23,7 +23,7 @@ from ice_envs.games.dokitto.rules import (
     NUM_FLAVORS,
     NUM_NUMBERS,
     TAKE_TILE,
-    must_follow,
+    playable,
 )
 
 _LATER_TILE = 1.2
@@ -69,9 +69,8 @@ def greedy(state: Any) -> int:
         write_worth(state, winner, worth[winner])
     write_later_worth(state, worth)
     best, best_value = -1, 0.0
-    follow = must_follow(state, state.to_move)
     for flavor in range(state.num_flavors):
-        hand = 0 if follow and flavor != state.led else np.int64(state.hands[state.to_move, flavor])
+        hand = playable(state, flavor)
         while hand:
             card = flavor * NUM_NUMBERS + lowest_bit(hand)
             hand &= hand - 1

@@ -16,6 +16,7 @@ from ice_envs.engine.layout import Layout
 from ice_envs.games.dokitto.rules import (
     ALL_NUMBERS,
     CONE_SIZE,
+    FIRST_OF_FIFTH,
     HAND_SIZES,
     HIGHEST_TARGET,
     LOW_WIN_TILES,
@@ -33,7 +34,6 @@ from ice_envs.games.dokitto.rules import (
 _CARDS = (NUM_FLAVORS, NUM_NUMBERS)
 _SEATS_FLAVORS = (MAX_PLAYERS, NUM_FLAVORS)
 
-_FIRST_OF_FIFTH = (NUM_FLAVORS - 1) * NUM_NUMBERS
 _MOST_UNSEEN = NUM_CARDS - HAND_SIZES[MAX_PLAYERS]
 _EACH_OF_FOUR = sum(1 << (NUM_NUMBERS * flavor) for flavor in range(NUM_FLAVORS - 1))
 
@@ -151,10 +151,12 @@ def write_cards(state: Any, seat: int, out: Any) -> None:
     fifth_hand = np.int64(state.hands[seat, NUM_FLAVORS - 1])
     fifth_unseen = unseen_numbers(state, seat, NUM_FLAVORS - 1)
     fifth_taking = taking_numbers(state, NUM_FLAVORS - 1)
-    for card in range(_FIRST_OF_FIFTH):
+    cards = state.num_flavors * NUM_NUMBERS
+    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
+    for card in range(min(cards, FIRST_OF_FIFTH)):
         out[_UNSEEN + card] = (unseen >> card) & 1
-    for place in range(NUM_NUMBERS):
-        out[_UNSEEN + _FIRST_OF_FIFTH + place] = (fifth_unseen >> place) & 1
+    for card in range(FIRST_OF_FIFTH, cards):
+        out[_UNSEEN + card] = (fifth_unseen >> (card - FIRST_OF_FIFTH)) & 1
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
@@ -167,7 +169,7 @@ def write_cards(state: Any, seat: int, out: Any) -> None:
     while fifth_hand:
         place = lowest_bit(fifth_hand)
         fifth_hand &= fifth_hand - 1
-        card = _FIRST_OF_FIFTH + place
+        card = FIRST_OF_FIFTH + place
         below = (1 << place) - 1
         out[_HAND + card] = 1
         out[_TAKES_TRICK + card] = (fifth_taking >> place) & 1
@@ -193,7 +195,6 @@ def write_history(state: Any, seat: int, out: Any) -> None:
         places = np.int8(player - observer)
         around = np.int8(places + num_players)
         out[_PLAYED_BY + card] = 0 if player == 0 else (around if places <= 0 else places)
-    for card in range(NUM_CARDS):
         out[_PLAYED_TRICK + card] = played_trick[card]
 
 
@@ -220,9 +221,8 @@ def write_seats(state: Any, observer: int, out: Any) -> None:
         voids |= state.voids[seat] << (place * NUM_FLAVORS)
         toppings |= state.cone_toppings[seat] << (place * NUM_FLAVORS)
         write_seat(state, seat, place, out)
-    for cell in range(MAX_PLAYERS * NUM_FLAVORS):
+    for cell in range(state.num_players * NUM_FLAVORS):
         out[_VOIDS + cell] = (voids >> cell) & 1
-    for cell in range(MAX_PLAYERS * NUM_FLAVORS):
         out[_CONE_TOPPINGS + cell] = (toppings >> cell) & 1
 
 

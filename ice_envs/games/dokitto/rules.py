@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
@@ -23,6 +25,8 @@ NUM_CARDS = NUM_FLAVORS * NUM_NUMBERS
 NUM_ACTIONS = NUM_CARDS + NUM_FLAVORS
 TILES_PER_FLAVOR = 3
 CONE_SIZE = 3
+FIRST_OF_FIFTH = (NUM_FLAVORS - 1) * NUM_NUMBERS
+"""The first card of the fifth flavor: the cards of four fit into one word."""
 ALL_NUMBERS = (1 << NUM_NUMBERS) - 1
 
 FLAVORS_IN_PLAY = (0, 0, 3, 3, 4, 5)
@@ -205,12 +209,24 @@ def legal(state: Any, mask: Any) -> None:
         for flavor in range(NUM_FLAVORS):
             mask[NUM_CARDS + flavor] = (state.tile_choices >> flavor) & 1
         return
-    seat = state.to_move
-    follow = must_follow(state, seat)
-    for flavor in range(NUM_FLAVORS):
-        hand = 0 if follow and flavor != state.led else state.hands[seat, flavor]
-        for place in range(NUM_NUMBERS):
-            mask[flavor * NUM_NUMBERS + place] = (hand >> place) & 1
+    four = 0
+    for flavor in range(NUM_FLAVORS - 1):
+        four |= playable(state, flavor) << (flavor * NUM_NUMBERS)
+    fifth = playable(state, NUM_FLAVORS - 1)
+    cards = state.num_flavors * NUM_NUMBERS
+    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
+    for card in range(min(cards, FIRST_OF_FIFTH)):
+        mask[card] = (four >> card) & 1
+    for card in range(FIRST_OF_FIFTH, cards):
+        mask[card] = (fifth >> (card - FIRST_OF_FIFTH)) & 1
+
+
+@compiled
+def playable(state: Any, flavor: int) -> Any:
+    """Return the numbers (bits) of a flavor that the seat to move may play."""
+    if flavor != state.led and must_follow(state, state.to_move):
+        return 0
+    return np.int64(state.hands[state.to_move, flavor])  # wide enough for flavors side by side
 
 
 @compiled
@@ -220,9 +236,8 @@ def is_legal(state: Any, action: int) -> bool:
         return False
     if action >= NUM_CARDS:
         return (state.tile_choices >> (action - NUM_CARDS)) & 1 != 0
-    flavor = action // NUM_NUMBERS
-    held = (state.hands[state.to_move, flavor] >> (action % NUM_NUMBERS)) & 1
-    return state.phase == PLAY and held != 0 and (flavor == state.led or not must_follow(state, state.to_move))
+    may_play = (playable(state, action // NUM_NUMBERS) >> (action % NUM_NUMBERS)) & 1
+    return state.phase == PLAY and may_play != 0
 
 
 @compiled

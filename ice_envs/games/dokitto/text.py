@@ -40,7 +40,13 @@ def _headline(table: SimpleNamespace) -> list[str]:
         best = [f"player_{seat}" for seat, total in enumerate(totals) if total == max(totals)]
         ending = "cut off" if table.truncated else "over"
         verb = "has" if len(best) == 1 else "have"
-        return [f"Dokitto! Ice   {ending} after round {table.round_number}", f"{' and '.join(best)} {verb} most points"]
+        lines = [
+            f"Dokitto! Ice   {ending} after round {table.round_number}",
+            f"{' and '.join(best)} {verb} most points",
+        ]
+        if sum(table.cone_sizes) < table.trick:  # every other trick brought a tile
+            lines.append(f"player_{_ahead(table)} dropped the cone in the last trick")
+        return lines
     does = "plays a card"
     if table.phase == TAKE_TILE:
         does = f"has won the trick and takes a tile: {' or '.join(flavors_of(table.tile_choices))}"

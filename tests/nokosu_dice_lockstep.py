@@ -45,8 +45,8 @@ MOST_TRICKS = max(TRICKS.values())
 
 NAMES = (
     "legal", "to_move", "phase", "hands", "dice", "dice_sets", "dice_left", "pool", "bag", "drafted", "trump",
-    "commits", "called", "returned", "voids", "tricks", "history", "played", "played_by", "totals", "round", "trick",
-    "leader", "dealer", "trick_size", "led", "best_seat", "over", "truncated", "win_shares",
+    "commits", "called", "returned", "voids", "tricks", "history", "leaders", "played", "played_by", "totals", "round",
+    "trick", "leader", "dealer", "trick_size", "led", "best_seat", "over", "truncated", "win_shares",
 )  # fmt: skip
 Facts = tuple[Any, ...]
 """All that can be told of a position, in the order of NAMES, in a form that both sides can be brought into."""
@@ -138,14 +138,16 @@ def commits(twin: NokosuDice) -> list[int]:
     return [ACTION[by_seat[seat]] if seat in by_seat else NOTHING_YET for seat in range(twin.num_players)]
 
 
-def played(twin: NokosuDice) -> tuple[bytes, int, bytes]:
-    """Return the marks of what each seat played to each trick, the cards played, and who played each card."""
+def played(twin: NokosuDice) -> tuple[bytes, bytes, int, bytes]:
+    """Return the marks of what each seat played to each trick, who led each, the cards played, and who played them."""
     history, players = bytearray(twin.num_players * MOST_TRICKS), bytearray(len(CARDS))
+    leaders = bytes([seat for seat, _, _ in twin.played[:: twin.num_players]]).ljust(MOST_TRICKS, b"\0")
     for seat, item, trick in twin.played:
         history[seat * MOST_TRICKS + trick] = MARK[item]
         if item[0] == "card":
             players[ACTION[item]] = seat + 1
-    return bytes(history), sum([1 << card for card, player in enumerate(players) if player]), bytes(players)
+    cards = sum([1 << card for card, player in enumerate(players) if player])
+    return bytes(history), leaders, cards, bytes(players)
 
 
 def record_facts(records: States) -> Iterator[Facts]:
@@ -170,6 +172,7 @@ def record_facts(records: States) -> Iterator[Facts]:
         records["voids"][:, :seats].tolist(),
         records["tricks"][:, :seats].tolist(),
         [history.tobytes() for history in records["history"][:, :seats]],
+        [leaders.tobytes() for leaders in records["leaders"]],
         records["played"].tolist(),
         [players.tobytes() for players in records["played_by"]],
         records["totals"][:, :seats].tolist(),

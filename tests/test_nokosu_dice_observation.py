@@ -71,12 +71,13 @@ def unseen(twin: NokosuDice, seat: int) -> set[Item]:
     return {("card", *card) for card in cards} - gone
 
 
-def takes(twin: NokosuDice, seat: int, item: Item) -> int:
+def takes(twin: NokosuDice, item: Item) -> int:
     """Whether the item would be ahead, were it played now."""
     if twin.phase != "play":
         return 0
     assert twin.trump
-    return int(trick_winner([*twin.table, (seat, item)], twin.trump, twin.tie) == seat)
+    nobody = twin.num_players  # the observer may have played to the trick before
+    return int(trick_winner([*twin.table, (nobody, item)], twin.trump, twin.tie) == nobody)
 
 
 def stronger(twin: NokosuDice, item: Item, others: Iterable[Item]) -> int:
@@ -95,7 +96,7 @@ def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, 
         told |= {
             f"{prefix}_trump": grid({f: int(suit_of(twin, item) == "trump") for f, item in items.items()}),
             f"{prefix}_strength": grid({f: strength(twin, item) for f, item in items.items()}),
-            f"{prefix}_takes": grid({f: takes(twin, seat, item) for f, item in items.items()}),
+            f"{prefix}_takes": grid({f: takes(twin, item) for f, item in items.items()}),
             f"{prefix}_under_cards": grid({f: stronger(twin, item, hidden) for f, item in items.items()}),
             f"{prefix}_under_dice": grid({f: stronger(twin, item, dice) for f, item in items.items()}),
         }

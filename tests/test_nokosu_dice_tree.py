@@ -29,22 +29,22 @@ class Setting(NamedTuple):
 
 
 SETTINGS = [
-    Setting(("r3 R2 Y1", "r6 R5 G2", "y3 B2"), "R1 G5", (1, 2, 4), {}, 0, 0),
-    Setting(("r5 R5 R5", "y5 Y5 B5", "g5 G5"), "B5 R4", (5, 5, 0), {"bonus": "per_miss"}, 0, 0),
-    Setting(("r5 R5 R5", "y5 Y5 B5", "g5 G5"), "B5 R4", (4, 4, 2), {"tie": "first"}, 0, 0),
-    Setting(("b0 R1 Y2", "y6 R3 G4", "y2 B1"), "B3 Y3", (0, 0, 3), {"zero_call": "secret"}, 0, 0),
+    Setting(("r3 R2 Y1", "r6 R5 G2", "y3 B2"), "R1 G5", (1, 2, 4), {}, 2090, 508),
+    Setting(("r5 R5 R5", "y5 Y5 B5", "g5 G5"), "B5 R4", (5, 5, 0), {"bonus": "per_miss"}, 1811, 440),
+    Setting(("r5 R5 R5", "y5 Y5 B5", "g5 G5"), "B5 R4", (4, 4, 2), {"tie": "first"}, 1767, 416),
+    Setting(("b0 R1 Y2", "y6 R3 G4", "y2 B1"), "B3 Y3", (0, 0, 3), {"zero_call": "secret"}, 2191, 475),
 ]
 
 
 def core(setting: Setting) -> CoreTable:
     table = CoreTable.position(*setting.hands, pool=setting.pool, **arguments(setting))
-    table.state.trick = 10
+    table.state.trick, table.state.leader = 10, 0
     return table
 
 
 def twin(setting: Setting) -> TwinTable:
     table = TwinTable.position(*setting.hands, pool=setting.pool, **arguments(setting))
-    table.twin.trick = 10
+    table.twin.trick, table.twin.leader = 10, 0
     return table
 
 

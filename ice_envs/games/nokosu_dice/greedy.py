@@ -56,6 +56,10 @@ _SPREAD = 1.0
 _HIT = 20.0
 _ZERO_HIT = 30.0
 _DUCKING = 0.6
+_SHEDDING = 1.0
+_UNSURE = 0.0
+_TRICK = 1.0
+_CHOICE = 0.3
 
 
 @compiled
@@ -124,7 +128,10 @@ def likelihood(needed: int, left: int, expected: float, variance: float) -> floa
     if needed < 0 or needed > left:
         return 0.0
     miss = needed - expected
-    return np.exp(-miss * miss / (2 * (_STEERING + _SPREAD * variance)))
+    scale = _STEERING + _SPREAD * variance
+    if miss < 0:
+        scale *= _SHEDDING
+    return np.exp(-miss * miss / (2 * scale)) / (1 + _UNSURE * variance)
 
 
 @compiled
@@ -173,13 +180,15 @@ def best_pick(state: Any) -> int:
 @compiled
 def best_bid(state: Any, dice: int, chances: Any, expected: float, variance: float) -> float:
     """Return the likelihood of the likeliest bid among `dice` (bits) before the first trick."""
-    best, dice = 0.0, np.int64(dice)
+    best, second, dice = 0.0, 0.0, np.int64(dice)
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
         win = chances[NUM_CARDS + kind]
-        best = max(best, likelihood(number_of(kind), state.num_tricks, expected - win, variance - win * (1 - win)))
-    return best
+        needed = number_of(kind)
+        value = likelihood(needed, state.num_tricks, expected - win, variance - win * (1 - win))
+        best, second = max(best, value), max(second, min(best, value))
+    return best + _CHOICE * second
 
 
 @compiled
@@ -232,8 +241,8 @@ def play_value(state: Any, item: int, chances: Any, expected: float, variance: f
     variance -= later * (1 - later)
     left = state.num_tricks - state.trick - 1
     if state.called[seat]:
-        return now + _ZERO_HIT * hit_chance(now, -state.tricks[seat], left, expected, variance)
-    best, kept = 0.0, np.int64(state.dice_sets[seat])
+        return _TRICK * now + _ZERO_HIT * hit_chance(now, -state.tricks[seat], left, expected, variance)
+    best, second, kept = 0.0, 0.0, np.int64(state.dice_sets[seat])
     while kept:
         kind = lowest_bit(kept)
         kept &= kept - 1
@@ -241,8 +250,9 @@ def play_value(state: Any, item: int, chances: Any, expected: float, variance: f
             continue
         win = chances[NUM_CARDS + kind]
         needed = number_of(kind) - state.tricks[seat]
-        best = max(best, hit_chance(now, needed, left, expected - win, variance - win * (1 - win)))
-    return now + _HIT * best
+        value = hit_chance(now, needed, left, expected - win, variance - win * (1 - win))
+        best, second = max(best, value), max(second, min(best, value))
+    return _TRICK * now + _HIT * (best + _CHOICE * second)
 
 
 @compiled

@@ -279,7 +279,7 @@ def call(state: Any, action: int) -> None:
         return_die(state, seat, action)
     else:
         state.commits[seat] = action
-    if state.to_move == state.leader:
+    if seat == state.dealer:
         for other in range(state.num_players):
             if state.commits[other] != NOTHING_YET:
                 return_die(state, other, state.commits[other])

@@ -12,7 +12,7 @@ it has to win.
 | Parallel API       | No                                                   |
 | Manual Control     | No                                                   |
 | Agents             | `agents= ['player_0', 'player_1', …]`                |
-| Number of agents   | 3 or 4 (default 4)                                   |
+| Number of agents   | 3 to 4 (default 4)                                   |
 | Action Shape       | ()                                                   |
 | Action Values      | Discrete(71)                                         |
 | Observation Shape  | (1026,)                                              |

@@ -22,6 +22,9 @@ from tests.helpers import masks
 SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "nokosu_dice": {}}
 """Options that make short games: one round, or the rounds of a game that always has as many."""
 
+EPISODE_STEPS = {"dokitto": 25, "nokosu_dice": 75}
+"""Steps of a learner in which about every SHORT game ends once."""
+
 CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 1}}
 """Options under which every game is truncated, for the games that can be."""
 

@@ -54,8 +54,9 @@ def against_random(num_players: int, **options: Any) -> tuple[float, float]:
     raise AssertionError("a game did not end")
 
 
-@pytest.mark.parametrize(("num_players", "share", "hits"), [(3, 0.85, 0.5), (4, 0.85, 0.5)])
+@pytest.mark.parametrize(("num_players", "share", "hits"), [(3, 0.84, 0.48), (4, 0.84, 0.5)])
 def test_beats_random_clearly_and_mostly_hits_its_bid(num_players: int, share: float, hits: float):
+    """Expected 0.88 of the games and 0.52 and 0.54 of the rounds, each ± 0.01."""
     found = against_random(num_players)
     assert found[0] > share
     assert found[1] > hits

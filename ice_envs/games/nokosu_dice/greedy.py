@@ -184,9 +184,9 @@ def best_pick(state: Any) -> int:
 
 
 @compiled
-def best_bid(state: Any, dice: int, chances: Any, expected: float, variance: float) -> float:
+def best_bid(state: Any, dice: Any, chances: Any, expected: float, variance: float) -> float:
     """Return the likelihood of the likeliest bid among `dice` (bits) before the first trick."""
-    best, second, dice = 0.0, 0.0, np.int64(dice)
+    best, second = 0.0, 0.0
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
@@ -223,7 +223,6 @@ def best_play(state: Any) -> int:
     write_others(state, others)
     expected, variance = write_chances(state, state.trump, others, chances)
     cards, dice = playable(state, seat)
-    dice = np.int64(dice)
     best, best_value = -1, -1.0
     while cards | dice:
         if cards:
@@ -289,7 +288,7 @@ def trick_chance(state: Any, item: int) -> float:
 
 
 @compiled
-def beaten_chance(state: Any, item: int, suit: int, led: int, other: int, unseen: int) -> float:
+def beaten_chance(state: Any, item: int, suit: int, led: Any, other: int, unseen: int) -> float:
     """Return the chance that a later seat beats an item."""
     trump = state.trump
     cards, dice = STRONGER_CARDS[trump, item], STRONGER_DICE[trump, item]

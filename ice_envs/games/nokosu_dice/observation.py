@@ -209,7 +209,7 @@ def write_items(state: Any, seat: int, out: Any) -> None:
     left, across, right = 0, 0, 0  # the others' playable dice; a fourth seat may be absent
     for other in range(state.num_players):
         if other != seat:
-            left, across, right = across, right, np.int64(playable_dice(state, other))
+            left, across, right = across, right, playable_dice(state, other)
     hand, dice = state.hands[seat], np.int64(state.dice_sets[seat])
     while hand:
         card = lowest_bit(hand)
@@ -252,7 +252,7 @@ def write_dice(state: Any, seat: int, out: Any) -> None:
             kind = lowest_bit(dice)
             dice &= dice - 1
             out[_DICE_START + place * NUM_KINDS + kind] = state.dice[owner, kind]
-        dice = np.int64(playable_dice(state, owner))
+        dice = playable_dice(state, owner)
         for suit in range(NUM_SUITS):
             out[_DICE_SUITS + place * NUM_SUITS + suit] = count_bits(dice & SUIT_DICE[state.trump, suit])
         for lap in range(PICKS):

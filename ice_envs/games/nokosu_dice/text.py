@@ -1,6 +1,7 @@
 """The table of Nokosu Dice as text, for terminals and logs: at most 100 columns, no color.
 
 A card is a letter and its number (`r5`), a die the same in brackets (`[r5]`), a trump has a `*` behind it.
+`void in r`: the seat has failed to follow red.
 """
 
 from __future__ import annotations
@@ -65,15 +66,15 @@ def _all(table: SimpleNamespace, items: Iterable[int]) -> str:
 
 
 def _seats(table: SimpleNamespace, viewer: int | None) -> list[str]:
-    lines = [f"{'':{_MARGIN}}points  tricks  cards  {'dice':34}  {'call':6}  void in"]
+    lines = [f"{'':{_MARGIN}}points  tricks  cards  {'dice':30}  {'call':6}  void in"]
     for seat in range(table.num_players):
         name = f"{'>' if seat == table.to_move and not table.over else ' '} player_{seat}"
-        voids = " ".join(word for suit, word in enumerate((*COLORS, "trump")) if table.voids[seat] >> suit & 1)
+        voids = " ".join(word[0] for suit, word in enumerate((*COLORS, "*")) if table.voids[seat] >> suit & 1)
         cells = (
             f"{name + ' (d)' * (seat == table.dealer):{_MARGIN}}{table.totals[seat]:6}",
             f"{table.tricks[seat]:6}",
             f"{hand_size(table, seat):5}",
-            f"{_all(table, dice_of(table.dice[seat])):34}",
+            f"{_all(table, dice_of(table.dice[seat])):30}",
             f"{_call(table, seat, viewer):6}",
             voids,
         )

@@ -148,7 +148,8 @@ def play(states: States, actions: NDArray[np.int64]) -> None:
     """Play a legal action in each game; games that end stay ended."""
     size, games = int(states[0].num_players), len(states)
     done, cut = np.zeros((2, games), np.bool_)
-    loops.step_games(states, actions, 0, False, *np.zeros((1, games, size)), done, cut, *np.zeros((2, games, size)))
+    reward, scores, shares = np.zeros((3, games, size))
+    loops.step_games(states, actions, 0, False, reward, done, cut, scores, shares)
 
 
 def need_not_follow(states: States) -> NDArray[np.bool_]:

@@ -252,9 +252,9 @@ def write_dice(state: Any, seat: int, out: Any) -> None:
             kind = lowest_bit(dice)
             dice &= dice - 1
             out[_DICE_START + place * NUM_KINDS + kind] = state.dice[owner, kind]
-        dice = playable_dice(state, owner)
+        playable = playable_dice(state, owner)
         for suit in range(NUM_SUITS):
-            out[_DICE_SUITS + place * NUM_SUITS + suit] = count_bits(dice & SUIT_DICE[state.trump, suit])
+            out[_DICE_SUITS + place * NUM_SUITS + suit] = count_bits(playable & SUIT_DICE[state.trump, suit])
         for lap in range(PICKS):
             drafted = state.drafted[owner, lap]
             out[_DRAFTED_COLOR + place * PICKS + lap] = (drafted >> 3) & 7

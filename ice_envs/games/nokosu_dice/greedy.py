@@ -45,7 +45,7 @@ def _chances() -> NDArray[np.float64]:
     """Return the chance that an item wins its trick: (plain or trump, four times the items that beat it, of its suit).
 
     Items are those that others may hold; of equally strong ones four count as one that beats it. All numbers here and
-    below were found by a random search for the win share and the hits against random seats and against itself.
+    below come from a random search for win share and hits, against random seats and an earlier state of this baseline.
     """
     beating, of_suit = np.arange(4 * _MOST_BEATING)[:, None] / 4, np.arange(_MOST_OF_SUIT)
     plain, trump = -2.38 - 0.59 * beating + 0.26 * of_suit, 1.05 - 0.64 * beating + 0.34 * of_suit

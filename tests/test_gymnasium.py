@@ -29,6 +29,7 @@ from tests.face_helpers import (
     plain,
     random_action,
     tables,
+    tables_cut_short,
     vector_transcript,
 )
 from tests.helpers import masks, observations
@@ -162,7 +163,7 @@ def test_win_rewards_follow_the_win_shares():
         assert told[-1][1] == (4 * told[-1][4]["win_shares"][0] - 1) / 3
 
 
-@tables
+@tables_cut_short
 def test_a_game_cut_short_is_truncated_and_not_terminated(name: str, num_players: int):
     told = play_out(SingleSeatEnv(name, num_players, opponents="random", **CUT[name]), 0)
     assert told[-1][2:4] == (False, True)

@@ -18,7 +18,17 @@ from stable_baselines3.common.vec_env import VecMonitor
 from ice_envs import IceError, IllegalAction, find_game
 from ice_envs.faces.gymnasium import SingleSeatEnv, SingleSeatVectorEnv
 from ice_envs.faces.sb3 import SB3VecEnv
-from tests.face_helpers import CUT, SHORT, games, in_process, plain, random_action, tables
+from tests.face_helpers import (
+    CUT,
+    EPISODE_STEPS,
+    SHORT,
+    games,
+    in_process,
+    plain,
+    random_action,
+    tables,
+    tables_cut_short,
+)
 from tests.toy import NEVER, PASS, TAKE, TOY
 
 
@@ -60,7 +70,7 @@ def test_it_plays_the_games_of_the_vector_environment(name: str, num_players: in
     assert (observation == expected).all()
     assert [info["seat"] for info in env.reset_infos] == infos["seat"].tolist()
     rng, ends = np.random.default_rng(0), 0
-    for _ in range(40):
+    for _ in range(2 * EPISODE_STEPS[name]):
         assert (np.stack(env.env_method("action_masks")) == infos["action_mask"]).all()
         actions = np.array([random_action(mask, rng) for mask in infos["action_mask"]])
         observation, reward, done, told = env.step(actions)
@@ -102,7 +112,7 @@ def test_six_steps_written_out():  # 31
         ]
 
 
-@tables
+@tables_cut_short
 def test_a_game_cut_short_is_a_time_limit(name: str, num_players: int):
     env = SB3VecEnv(name, 4, num_players=num_players, opponents="random", seed=0, **CUT[name])
     env.reset()

@@ -220,7 +220,8 @@ def write_items(state: Any, seat: int, out: Any) -> None:
         kind = lowest_bit(dice)
         dice &= dice - 1
         write_item(state, NUM_CARDS + kind, unseen, left, across, right, out, _DIE_TRUMP + kind, NUM_KINDS)
-    for card in range(NUM_CARDS):
+    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
+    for card in range(COLORS_IN_PLAY[state.num_players] * NUM_NUMBERS):
         out[_UNSEEN + card] = (unseen >> card) & 1
     for suit in range(NUM_SUITS):
         out[_UNSEEN_SUITS + suit] = count_bits(unseen & SUIT_CARDS[state.trump, suit])
@@ -262,7 +263,7 @@ def write_dice(state: Any, seat: int, out: Any) -> None:
         out[_CALLED + place] = state.called[owner]
         out[_RETURNED_COLOR + place] = (state.returned[owner] >> 3) & 7
         out[_RETURNED_NUMBER + place] = state.returned[owner] & 7
-    for kind in range(NUM_KINDS):
+    for kind in range(NUM_KINDS if state.pool_size else 0):
         out[_POOL + kind] = state.pool[kind]
     if state.trump != NO_TRUMP:
         out[_TRUMP_COLOR + state.trump // NUM_FACES] = 1
@@ -320,11 +321,10 @@ def write_seats(state: Any, observer: int, out: Any) -> None:
         out[_DICE_LEFT + place] = state.dice_left[seat]
         out[_TRICKS + place] = state.tricks[seat]
         out[_TOTALS + place] = state.totals[seat]
-    for cell in range(MAX_PLAYERS * NUM_SUITS):
+    for cell in range(state.num_players * NUM_SUITS):
         out[_VOIDS + cell] = (voids >> cell) & 1
-    for cell in range(MAX_PLAYERS * NUM_BIDS):
+    for cell in range(state.num_players * NUM_BIDS):
         out[_BIDS + cell] = (bids >> cell) & 1
-    for cell in range(MAX_PLAYERS * NUM_BIDS):
         out[_NEEDED + cell] = (needed >> cell) & 1
 
 

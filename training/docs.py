@@ -28,7 +28,7 @@ from ice_envs.errors import IceError, choose
 from ice_envs.files import read_json, replacing
 from training import command_line
 from training.benchmark import BenchmarkRow, number, read_baseline
-from training.rounds import HEADER, RoundsRow, cells
+from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
 from training.run import TrainSettings
 from training.run_folder import CONTENTS
 
@@ -334,7 +334,7 @@ def results(name: str) -> str:
 
 def rounds(name: str) -> str:
     """Return what happens in the rounds of a game with bids."""
-    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.rounds"))
+    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.nokosu_dice_rounds"))
     check(rows, list[RoundsRow], f"docs/results/{name}_rounds.json")
     return table(HEADER, map(cells, rows))
 

@@ -1,11 +1,12 @@
 """Count what happens in the rounds of Nokosu Dice: bids hit, zero calls, points, and how often special rules matter.
 
-python -m training.rounds --agent greedy --opponents random greedy --json docs/results/nokosu_dice_rounds.json
+python -m training.nokosu_dice_rounds --agents random greedy my_run/agent.json --json rounds.json
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -35,10 +36,10 @@ HEADER = ("seats", "agent", "against", "hits", "calls", "makes", "points", "thei
 class RoundsSettings:
     """Settings of one count."""
 
-    agent: str = "greedy"
-    """Who sits in one seat: random, greedy, or the path of an agent.json."""
+    agents: list[str] = field(default_factory=lambda: ["random", "greedy"])
+    """Who sits in one seat: random, greedy, or the paths of an agent.json."""
     opponents: list[str] = field(default_factory=lambda: ["random", "greedy"])
-    """Who sits in all other seats, one line for each; named like the agent."""
+    """Who sits in all other seats, each with each agent; named like these."""
     num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])
     """Table sizes, such as 3 4, or all."""
     games: int = 3000
@@ -83,14 +84,15 @@ def main(settings: RoundsSettings) -> int:
     whole_number("games", settings.games, 1, 1 << 20)
     if settings.json:
         check_writable(settings.json)
-    agent = agents.load(settings.agent, game)
-    pairs = [(agents.load(spec, game), size) for spec in settings.opponents for size in sizes]
-    if not pairs:
-        raise IceError("name at least one opponent and one table size")
+    found = [agents.load(spec, game) for spec in settings.agents]
+    opponents = [agents.load(spec, game) for spec in settings.opponents]
+    tables = list(product(found, opponents, sizes))
+    if not tables:
+        raise IceError("name at least one agent, one opponent and one table size")
     console = Console(stderr=True)
     rows = [
         count(game, agent, opponent, size, settings.games, settings.seed)
-        for opponent, size in track(pairs, "Playing", console=console, transient=True)
+        for agent, opponent, size in track(tables, "Playing", console=console, transient=True)
     ]
     Console().print(rounds_table(rows))
     if settings.json:
@@ -213,4 +215,4 @@ def rounds_table(rows: list[RoundsRow]) -> Table:
 
 
 if __name__ == "__main__":
-    command_line.run(main, RoundsSettings, "training.rounds")
+    command_line.run(main, RoundsSettings, "training.nokosu_dice_rounds")

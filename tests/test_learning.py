@@ -219,6 +219,7 @@ def test_each_decision_is_learned_from_once_an_epoch_in_minibatches_of_a_decent_
         (TeacherSettings, {"playouts": 0}, "teacher.playouts must be from 1"),
         (TeacherSettings, {"temperature": 0.0}, "teacher.temperature must be at least 1e-06, not 0"),
         (TeacherSettings, {"minibatch": 0}, "teacher.minibatch must be from 1"),
+        (TeacherSettings, {"imitate_until": 0.1}, "teacher.imitate_until needs a teacher.greedy_bonus"),
     ],
 )
 def test_settings_that_cannot_be_learned_with_are_refused(settings, changes, words):
@@ -261,7 +262,7 @@ def test_decisions_without_a_choice_teach_nothing():
 
 
 def test_the_network_comes_to_play_as_the_baseline_that_it_imitates():
-    teacher = Teacher(DOKITTO, TeacherSettings(minibatch=256), 0.5, 0.5, threads=1, imitate=True)
+    teacher = Teacher(DOKITTO, TeacherSettings(minibatch=256, greedy_bonus=1.0), 0.5, 0.5, threads=1, imitate=True)
     model = new_model(DOKITTO, [64], 3e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)

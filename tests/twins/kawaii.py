@@ -230,10 +230,11 @@ class Kawaii:
         assert self.flipper is not None
         self.reactions[self.flipper] += flipper_delay
         self.without_token = {seat for seat, tokens in enumerate(self.tokens) if not tokens}
-        for self.tick in sorted(set(self.reactions)):
-            if self.hurried and self.tick >= self.window_ticks:
+        for tick in sorted(set(self.reactions)):
+            if self.hurried and tick >= self.window_ticks:
                 self.log.append(("missed",))
                 return
+            self.tick = tick
             yield from self._one_tick()
             if not any(self.tokens):
                 return

@@ -1,20 +1,16 @@
-"""Lockstep of the compiled rules of Dokitto! Ice and the reference twin.
-
-The compiled core plays first and every record is kept. The twin then replays the actions; what chance drew is read
-from the record that the move led to, all else the twin works out by itself.
-"""
+"""The compiled records of Dokitto! Ice and its reference twin brought into one form, for `tests/lockstep.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ice_envs import find_game
 from ice_envs.engine.game import States
-from tests.helpers import masks, random_play, results, started
+from tests.helpers import masks
+from tests.lockstep import final_shares
 from tests.twins.dokitto import Card, Dokitto, Move
 
 GAME = find_game("dokitto")
@@ -29,6 +25,8 @@ NAMES = (
     "legal", "to_move", "hands", "table", "played", "voids", "tiles", "toppings", "cones", "cone_toppings", "totals",
     "round", "trick", "leader", "first_leader", "over", "truncated", "win_shares",
 )  # fmt: skip
+RARE = {"sold_out_high", "last_of_equal_lowest", "topping", "bust", "low_win", "high_win", "truncated", "shared"}
+"""What must have happened in one game of a hundred for the comparison to prove something."""
 Facts = tuple[Any, ...]
 """All that can be told of a position, in the order of NAMES, in a form that both sides can be brought into."""
 
@@ -50,6 +48,10 @@ class Dealer:
             for hand in self.record.hands[: self.record.num_players].tolist()
         ]
         return hands, [[bool(self.record.stars[f] >> place & 1) for place in range(3)] for f in flavors]
+
+
+def new_twin(record: Any, dealer: Dealer, options: dict[str, Any]) -> Dokitto:
+    return Dokitto(int(record.num_players), dealer, **options)
 
 
 def twin_facts(twin: Dokitto) -> Facts:
@@ -100,7 +102,7 @@ def record_facts(records: States) -> Iterator[Facts]:
         records["first_leader"].tolist(),
         over,
         records["truncated"].astype(bool).tolist(),
-        [None] * (len(records) - 1) + [final_shares(records[-1:], seats)],
+        [None] * (len(records) - 1) + [final_shares(records[-1:])],
     )
     return zip(*columns, strict=True)
 
@@ -118,46 +120,3 @@ def tables(records: States, seats: int) -> list[list[tuple[int, int]]]:
         [((leader + k) % seats, cards[(leader + k) % seats]) for k in range(size)]
         for leader, size, cards in zip(*columns, strict=True)
     ]
-
-
-def final_shares(last: States, seats: int) -> list[Fraction]:
-    return [Fraction(share).limit_denominator(seats) for share in results(last)[1][0, :seats]]
-
-
-def lockstep(records: States, actions: list[int], options: dict[str, Any]) -> Iterator[Dokitto]:
-    """Play one recorded game again with the twin; yield the twin after every move, when all of both tables agrees.
-
-    Raises AssertionError, with what differs and the moves that led there, if they do not agree.
-    """
-    dealer = Dealer()
-    dealer.record = records[0]
-    twin = Dokitto(int(records[0].num_players), dealer, **options)
-    for move, expected in enumerate(record_facts(records)):
-        if move:
-            dealer.record = records[move]
-            twin.play(MOVES[actions[move - 1]])
-        found = twin_facts(twin)
-        if found != expected:
-            pairs = zip(NAMES, found, expected, strict=True)
-            differing = "; ".join(f"{name}: twin {a}, compiled {b}" for name, a, b in pairs if a != b)
-            raise AssertionError(f"{differing} [{options} {[GAME.labels[action] for action in actions[:move]]}]")
-        yield twin
-
-
-def replay(records: States, actions: list[int], options: dict[str, Any]) -> Dokitto:
-    """Play one recorded game again in lockstep; return the twin at the end."""
-    *_, twin = lockstep(records, actions, options)
-    return twin
-
-
-def recorded(num_players: int, count: int, seed: int, options: dict[str, Any]) -> Iterator[tuple[States, list[int]]]:
-    """Play games at random with the compiled core; yield each one's records and the actions between them."""
-    states = started(GAME, num_players, count, seed, **options)
-    most = GAME.longest_game(num_players, GAME.make_options(options))
-    records, played = np.zeros((count, most + 1), GAME.dtype), np.full((count, most), -1)
-    records[:, 0] = states
-    for move, (after, actions) in enumerate(random_play(GAME, states, seed)):
-        records[:, move + 1] = after
-        played[:, move] = actions
-    for i, length in enumerate((played >= 0).sum(1)):
-        yield records[i, : length + 1], played[i, :length].tolist()

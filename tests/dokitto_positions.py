@@ -24,10 +24,14 @@ from ice_envs.games.dokitto.rules import (
     TAKE_TILE,
     TILES_PER_FLAVOR,
 )
-from tests.helpers import apply_games, masks, random_play, results, started
+from tests.helpers import apply_games, masks, results, started
 
 GAME = find_game("dokitto")
 PHASES = ("lead", "follow", "take a tile", "over")
+HIDDEN = {"hands", "stars", "rng", "deck"}
+"""Fields of the record of which a seat does not know all."""
+SECRETS = {"hands"}
+"""Of these, what is the game's: neither the generator nor scratch space."""
 TARGETS = cycle((10, 1, 10, 5, 10, 30, 10))
 ROUNDS = cycle((50, 50, 1, 50, 3))
 OPTION_SETS: list[dict[str, Any]] = [{}] + [
@@ -166,13 +170,31 @@ def phases(states: States) -> Any:
     return np.where(states["over"], 3, playing)
 
 
-def random_states(num_players: int, count: int, seed: int) -> dict[str, States]:
-    """Return `count` positions of each phase, drawn at random from random games with all options."""
-    rng = np.random.default_rng(seed)
-    games = [started(GAME, num_players, -(-2 * count // len(OPTION_SETS)), seed, **options) for options in OPTION_SETS]
-    found = []
-    for states, actions in random_play(GAME, np.concatenate(games), seed):
-        found.append(states[(actions >= 0) & ((rng.random(len(states)) < 0.25) | (states["over"] > 0))])
-    positions = np.concatenate(found)
-    phase = phases(positions)
-    return {name: rng.choice(positions[phase == index], count, False) for index, name in enumerate(PHASES)}
+def shuffle_hidden(state: Any, seat: int, rng: np.random.Generator) -> None:
+    """Exchange unseen cards between the other hands and the cards aside, respecting voids; hide the stars anew."""
+    seats, cards = int(state.num_players), range(state.num_flavors * NUM_NUMBERS)
+    flavors = range(state.num_flavors)
+    hands, played_by = state.hands.tolist(), state.played_by.tolist()
+    holder_of = {card: seats for card in cards if not played_by[card]}  # `seats` stands for the cards aside
+    for holder, card in product(range(seats), cards):
+        if hands[holder][card // NUM_NUMBERS] >> card % NUM_NUMBERS & 1:
+            holder_of[card] = holder
+    hidden = [card for card, holder in holder_of.items() if holder != seat]
+    holders = [holder_of[card] for card in hidden]
+    voids = [*state.voids[:seats].tolist(), 0]
+    for a, b in rng.integers(len(hidden), size=(len(hidden), 2)).tolist():
+        if not (voids[holders[b]] >> hidden[a] // NUM_NUMBERS | voids[holders[a]] >> hidden[b] // NUM_NUMBERS) & 1:
+            holders[a], holders[b] = holders[b], holders[a]
+    for other in range(seats):
+        if other != seat:
+            state.hands[other] = 0
+    for card, holder in zip(hidden, holders, strict=True):
+        if holder < seats:
+            state.hands[holder, card // NUM_NUMBERS] |= 1 << card % NUM_NUMBERS
+    for flavor in flavors:
+        drawn = TILES_PER_FLAVOR - int(state.tiles[flavor])
+        stars = [int(state.stars[flavor]) >> place & 1 for place in range(TILES_PER_FLAVOR)]
+        stars[drawn:] = rng.permutation(stars[drawn:]).tolist()
+        state.stars[flavor] = sum(star << place for place, star in enumerate(stars))
+    state.rng = rng.integers(2**64, dtype=np.uint64)
+    state.deck[:] = rng.permutation(NUM_CARDS)

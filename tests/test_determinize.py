@@ -1,172 +1,75 @@
-"""Determinizations agree with what the seat knows, play on legally, are nearly uniform, and see no hidden card."""
+"""Determinizations agree with what the seat knows, play on legally, and see nothing hidden."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from ice_envs.engine.game import States
 from ice_envs.engine.generator import game_seeds
-from ice_envs.games.dokitto.rules import NUM_CARDS, NUM_FLAVORS, NUM_NUMBERS, TILES_PER_FLAVOR
-from tests.dokitto_positions import GAME, LETTERS, PHASES, card_index, position, random_states
-from tests.helpers import determinized, finished
+from tests.face_helpers import TABLES
+from tests.helpers import determinized, finished, results
+from tests.rooms import positions_of, random_states
 from tests.test_hidden_information import shuffled
 
-HIDDEN = {"hands", "stars", "rng", "deck"}
+
+class Positions(NamedTuple):
+    """Positions of all phases of one game and table size, each paired with every seat of its table."""
+
+    room: Any
+    states: States
+    seats: Any
 
 
-@pytest.fixture(scope="module", params=GAME.table_sizes)
-def positions(request: pytest.FixtureRequest) -> tuple[States, Any]:
-    """Positions of all phases, each paired with every seat of its table."""
-    size = request.param
-    states = np.concatenate(list(random_states(size, 250, seed=10 + size).values()))
-    assert len(states) == 250 * len(PHASES)
-    return np.repeat(states, size), np.tile(np.arange(size), len(states))
+@pytest.fixture(scope="module", params=TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
+def positions(request: pytest.FixtureRequest) -> Positions:
+    name, size = request.param
+    room = positions_of(name)
+    states = np.concatenate(list(random_states(room, size, 250, seed=10 + size).values()))
+    assert len(states) == 250 * len(room.PHASES)
+    return Positions(room, np.repeat(states, size), np.tile(np.arange(size), len(states)))
 
 
-def bits(hands: Any) -> Any:
-    """Spread hands out as cards: (…, flavors) → (…, flavors, numbers), 0 or 1."""
-    return hands[..., None] >> np.arange(NUM_NUMBERS) & 1
-
-
-def test_agrees_with_all_the_seat_knows(positions: tuple[States, Any]):
-    states, seats = positions
+def test_all_that_is_known_stays(positions: Positions):
+    room, states, seats = positions
     drawn = determinized(states, seats, game_seeds(1, len(states)))
-    for name in set(GAME.dtype.names) - HIDDEN:
+    for name in set(room.GAME.dtype.names) - room.HIDDEN:
         assert np.array_equal(drawn[name], states[name]), name
-    own = np.arange(len(states)), seats
-    assert np.array_equal(drawn["hands"][own], states["hands"][own])
-    cards = bits(drawn["hands"])  # game, seat, flavor, number
-    assert np.array_equal(cards.sum((2, 3)), bits(states["hands"]).sum((2, 3)))
-    assert (cards.sum(1) + bits(states["played"])).max() == 1, "a card in two places"
-    in_play = np.arange(NUM_FLAVORS) < states["num_flavors"][:, None]
-    assert not cards.any((1, 3))[~in_play].any()
-    void = states["voids"][..., None] >> np.arange(NUM_FLAVORS) & 1
-    others = np.arange(cards.shape[1]) != seats[:, None]
-    assert not ((void == 1) & cards.any(3))[others].any()
 
 
-def test_stars_agree_with_the_tiles_drawn(positions: tuple[States, Any]):
-    states, seats = positions
-    drawn = determinized(states, seats, game_seeds(2, len(states)))
-    topping = (states["toppings"][:, None] >> np.arange(NUM_FLAVORS) & 1).astype(bool)
-    stars = drawn["stars"][..., None] >> np.arange(TILES_PER_FLAVOR) & 1  # game, flavor, place
-    already_drawn = np.arange(TILES_PER_FLAVOR) < TILES_PER_FLAVOR - states["tiles"][..., None]
-    assert not stars[topping][already_drawn[topping]].any(), "the topping would be gone"
-    wanted = np.broadcast_to(states["stars_per_flavor"][:, None], topping.shape)
-    assert np.array_equal(stars.sum(2)[topping], wanted[topping])
-
-
-def test_plays_on_legally_to_the_end(positions: tuple[States, Any]):
-    states, seats = positions
+def test_plays_on_legally_to_the_end(positions: Positions):
+    room, states, seats = positions
     drawn = determinized(states, seats, game_seeds(3, len(states)))
-    final = finished(GAME, drawn, seed=1)  # asserts that there is always something legal to play
+    final = finished(room.GAME, drawn, seed=1)  # asserts that there is always something legal to play
     assert final["over"].all()
-    low, high = np.array([GAME.score_range(int(s.num_players), options_of(s)) for s in final]).T
-    assert (final["totals"] >= low[:, None]).all()
-    assert (final["totals"] <= high[:, None]).all()
+    scores, _ = results(final)
+    bounds = [room.GAME.score_range(int(state.num_players), options_of(room.GAME, state)) for state in final]
+    low, high = np.array(bounds).T
+    present = np.arange(scores.shape[1]) < final["num_players"][:, None]
+    assert ((scores >= low[:, None]) & (scores <= high[:, None]))[present].all()
 
 
-def options_of(state: Any) -> Any:
-    """Read the options that bound the scores back from a record."""
-    return GAME.make_options({"target_score": int(state.target_score), "stars_per_flavor": int(state.stars_per_flavor)})
+def options_of(game: Any, state: Any) -> Any:
+    """Read the options back from a record."""
+    return game.make_options(game.to_view(state, 0)["options"])
 
 
-def test_one_seed_one_result(positions: tuple[States, Any]):
-    states, seats = positions
+def test_one_seed_one_result(positions: Positions):
+    room, states, seats = positions
     seeds = game_seeds(4, len(states))
     assert determinized(states, seats, seeds).tobytes() == determinized(states, seats, seeds).tobytes()
     others = determinized(states, seats, seeds + np.uint64(1))
-    playing = states["over"] == 0
-    assert (others["hands"] != determinized(states, seats, seeds)["hands"]).any((1, 2))[playing].mean() > 0.6
+    drawn = determinized(states, seats, seeds)
+    changed = [(others[name] != drawn[name]).reshape(len(states), -1).any(axis=1) for name in room.SECRETS]
+    assert np.any(changed, axis=0)[states["over"] == 0].mean() > 0.6
 
 
-def test_is_blind_to_the_true_hidden_cards(positions: tuple[States, Any]):
+def test_is_blind_to_the_true_hidden_cards(positions: Positions):
     """Two truths that the seat cannot tell apart give, from one seed, records that are equal in every byte."""
-    states, seats = positions
+    room, states, seats = positions
     seeds = game_seeds(5, len(states))
-    truths = shuffled(states, seats, seed=6)
+    truths = shuffled(room, states, seats, seed=6)
     assert truths.tobytes() != states.tobytes()
     assert determinized(truths, seats, seeds).tobytes() == determinized(states, seats, seeds).tobytes()
-
-
-# ---- against exact enumeration ----
-
-
-def small_deal(hands: list[str], aside: str, voids: str) -> States:
-    """Return a position in which only the cards named are not played yet; `voids` per seat, separated by `/`."""
-    table = position(*hands, fields={"num_flavors": NUM_FLAVORS})
-    table["played"] = 2**NUM_NUMBERS - 1
-    for card in map(card_index, " ".join([*hands, aside]).split()):
-        table["played"][0, card // NUM_NUMBERS] ^= 1 << card % NUM_NUMBERS
-    for seat, flavors in enumerate(voids.split("/")):
-        table["voids"][0, seat] = sum(1 << LETTERS.index(flavor) for flavor in flavors)
-    return table
-
-
-def deals(unseen: list[str], sizes: list[int], voids: list[str]) -> Iterator[tuple[frozenset[str], ...]]:
-    """Every way to deal hands of these sizes from the unseen cards that agrees with the voids."""
-    if not sizes:
-        yield ()
-        return
-    allowed = [card for card in unseen if card[0] not in voids[0]]
-    for hand in combinations(allowed, sizes[0]):
-        for others in deals([card for card in unseen if card not in hand], sizes[1:], voids[1:]):
-            yield (frozenset(hand), *others)
-
-
-def dealt(hands: Any) -> tuple[frozenset[str], ...]:
-    """Name the cards of hands (seats, flavors) of bits."""
-    return tuple(
-        frozenset(f"{LETTERS[flavor]}{place + 1}" for flavor, place in np.argwhere(hand)) for hand in bits(hands)
-    )
-
-
-@pytest.mark.parametrize(
-    ("hands", "aside", "voids", "count", "farthest"),
-    [
-        pytest.param(["s1", "c1 c2", "m1 m2"], "g1 g2 v1", "//", 210, 0, id="no voids"),
-        pytest.param(["s1", "c1 c2", "m1 m2"], "g1 g2 c5", "/m/", 100, 0, id="one void"),
-        pytest.param(["s1", "c1 c2", "m1 m2"], "g1 g2 c5", "/m/c", 37, 0.01, id="two voids"),
-        pytest.param(["s1 s2", "c1 c2", "m1 m2", "g1 g2"], "", "/m/c/v", 19, 0.01, id="nothing aside"),
-        pytest.param(["s1 s2", "c1 c2", "m1 m2", "g1 g2", "v1 v2"], "", "/m/c/v/m", 240, 0.02, id="five seats"),
-        pytest.param(["s1", "c1", "g1", "m1"], "", "/g/m/c", 2, 0.03, id="no exchange leads from one to the other"),
-    ],
-)
-def test_deals_are_nearly_uniform(hands: list[str], aside: str, voids: str, count: int, farthest: float):
-    """Where walks mend a deal, the total variation from uniform may exceed that of exact draws by `farthest`."""
-    unseen = " ".join([*hands[1:], aside]).split()
-    expected = set(deals(unseen, [len(hand.split()) for hand in hands[1:]], voids.split("/")[1:]))
-    assert len(expected) == count
-    draws = 200 * count
-    table = np.repeat(small_deal(hands, aside, voids), draws)
-    drawn = determinized(table, np.zeros(draws, int), game_seeds(7, draws))["hands"][:, 1 : len(hands)]
-    unique, found = np.unique(drawn.reshape(draws, -1), axis=0, return_counts=True)
-    assert {dealt(hand.reshape(-1, NUM_FLAVORS)) for hand in unique} == expected
-    variation = np.abs(found / draws - 1 / count).sum() / 2
-    exact = np.random.default_rng(8).multinomial(draws, np.full(count, 1 / count), size=200)
-    typical = np.abs(exact / draws - 1 / count).sum(1) / 2
-    assert variation < typical.mean() + 4 * typical.std() + farthest
-
-
-def test_stars_are_uniform_among_the_tiles_not_drawn():
-    table = position("s1 c1", "c2 s2", cones="s/", fields={"toppings": 0b111})
-    drawn = determinized(np.repeat(table, 6000), np.zeros(6000, int), game_seeds(9, 6000))
-    strawberry, chocolate = (Counter(drawn["stars"][:, flavor].tolist()) for flavor in range(2))
-    assert set(strawberry) == {2, 4}
-    assert set(chocolate) == {1, 2, 4}
-    assert abs(strawberry[2] - 3000) < 4 * np.sqrt(1500)
-    assert max(abs(chocolate[star] - 2000) for star in (1, 2, 4)) < 4 * np.sqrt(4000 / 3)
-
-
-def test_the_deck_keeps_nothing_of_the_true_deal():
-    table = position("s1 c1", "c2 s2")
-    other = table.copy()
-    other["deck"] = np.arange(NUM_CARDS)[::-1]
-    seeds = game_seeds(0, 1)
-    assert determinized(table, [0], seeds).tobytes() == determinized(other, [0], seeds).tobytes()

@@ -12,8 +12,10 @@ import pytest
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.games.dokitto.rules import CONE_SIZE
-from tests.dokitto_positions import GAME, action_code, play, position, random_states
+from tests import dokitto_positions
+from tests.dokitto_positions import GAME, action_code, play, position
 from tests.helpers import apply_games, masks, results, started
+from tests.rooms import random_states
 
 GREEDY = sys.modules["ice_envs.games.dokitto.greedy"]  # the package's attribute of that name is the function
 GAMES = 3000
@@ -68,7 +70,7 @@ def test_beats_random_under_other_options(options: dict[str, Any]):
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> States:
     """Positions in which somebody is to move, with all options."""
-    found = random_states(request.param, 500, seed=request.param)
+    found = random_states(dokitto_positions, request.param, 500, seed=request.param)
     return np.concatenate([states for phase, states in found.items() if phase != "over"])
 
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.dokitto_lockstep import CARDS, lockstep, recorded
+from tests import dokitto_lockstep
+from tests.dokitto_lockstep import CARDS
 from tests.dokitto_positions import GAME, OPTION_SETS
 from tests.helpers import observations
+from tests.lockstep import lockstep, recorded
 from tests.twins.dokitto import Card, Dokitto, trick_winner
 
 SEATS, FLAVORS = range(5), range(5)
@@ -112,9 +114,9 @@ def padded(value: Any, shape: tuple[int, ...]) -> Any:
 def test_every_cell_is_what_the_layout_says(num_players: int):
     compared = 0
     for seed, options in enumerate(OPTION_SETS[::7]):
-        for records, actions in recorded(num_players, 1, seed, options):
+        for records, actions in recorded(GAME, num_players, 1, seed, options):
             seen = [observations(GAME, records, np.full(len(records), seat))[0] for seat in range(num_players)]
-            for move, twin in enumerate(lockstep(records, actions, options)):
+            for move, twin in enumerate(lockstep(dokitto_lockstep, records, actions, options)):
                 for seat in range(num_players):
                     found = GAME.layout.views(seen[seat][move])
                     told = expected(twin, seat)

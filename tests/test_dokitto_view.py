@@ -14,8 +14,10 @@ from ice_envs import IceError
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.engine.generator import game_seeds
-from tests.dokitto_positions import GAME, legal_codes, play, position, random_states
+from tests import dokitto_positions
+from tests.dokitto_positions import GAME, legal_codes, play, position
 from tests.helpers import determinized, masks, observations
+from tests.rooms import random_states
 
 HIDDEN = {"hands", "stars", "deck", "rng"}
 PER_PHASE = 100
@@ -38,7 +40,7 @@ def greedy(states: States) -> list[int]:
 def there_and_back(request: pytest.FixtureRequest) -> tuple[States, Any, States]:
     """Positions paired with every seat of their table, and what from_view made of their views."""
     size = request.param
-    states = np.concatenate(list(random_states(size, PER_PHASE, seed=20 + size).values()))
+    states = np.concatenate(list(random_states(dokitto_positions, size, PER_PHASE, seed=20 + size).values()))
     assert len(states) == 4 * PER_PHASE
     states, seats = np.repeat(states, size), np.tile(np.arange(size), len(states))
     return states, seats, np.concatenate(list(map(through_json, states, seats.tolist())))
@@ -374,7 +376,7 @@ def test_voids_that_leave_too_few_cards_are_refused():
 def test_a_damaged_view_is_refused_or_agrees_with_itself(size: int):
     """Whatever is changed, from_view says no in words or gives a game that the changed view describes."""
     rng = np.random.default_rng(size)
-    states = np.concatenate(list(random_states(size, 30, seed=size).values()))
+    states = np.concatenate(list(random_states(dokitto_positions, size, 30, seed=size).values()))
     accepted, refused = 0, []
     for state in np.repeat(states, 10):
         seat = int(rng.integers(size))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,68 +12,52 @@ import pytest
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.engine.generator import game_seeds
-from ice_envs.games.dokitto.rules import NUM_CARDS, NUM_NUMBERS, TILES_PER_FLAVOR
-from tests.dokitto_positions import GAME, PHASES, random_states
+from tests import dokitto_positions
+from tests.face_helpers import TABLES
 from tests.helpers import determinized, observations
+from tests.rooms import positions_of, random_states
 
 PER_PHASE = 1000
-Channel = Callable[[States, Any], list[Any]]
-"""channel(states, seats): what seat `seats[i]` is told in game i, in a form that can be compared."""
 
 
-# ---- the hidden parts exchanged by hand, without `determinize` ----
+class Positions(NamedTuple):
+    """Positions of one game and table size, seen by each of their seats in turn."""
+
+    room: Any
+    by_phase: dict[str, tuple[States, Any]]
 
 
-def shuffle_hidden(state: Any, seat: int, rng: np.random.Generator) -> None:
-    """Exchange unseen cards between the other hands and the cards aside, respecting voids; hide the stars anew."""
-    seats, cards = int(state.num_players), range(state.num_flavors * NUM_NUMBERS)
-    flavors = range(state.num_flavors)
-    hands, played_by = state.hands.tolist(), state.played_by.tolist()
-    holder_of = {card: seats for card in cards if not played_by[card]}  # `seats` stands for the cards aside
-    for holder, card in product(range(seats), cards):
-        if hands[holder][card // NUM_NUMBERS] >> card % NUM_NUMBERS & 1:
-            holder_of[card] = holder
-    hidden = [card for card, holder in holder_of.items() if holder != seat]
-    holders = [holder_of[card] for card in hidden]
-    voids = [*state.voids[:seats].tolist(), 0]
-    for a, b in rng.integers(len(hidden), size=(len(hidden), 2)).tolist():
-        if not (voids[holders[b]] >> hidden[a] // NUM_NUMBERS | voids[holders[a]] >> hidden[b] // NUM_NUMBERS) & 1:
-            holders[a], holders[b] = holders[b], holders[a]
-    for other in range(seats):
-        if other != seat:
-            state.hands[other] = 0
-    for card, holder in zip(hidden, holders, strict=True):
-        if holder < seats:
-            state.hands[holder, card // NUM_NUMBERS] |= 1 << card % NUM_NUMBERS
-    for flavor in flavors:
-        drawn = TILES_PER_FLAVOR - int(state.tiles[flavor])
-        stars = [int(state.stars[flavor]) >> place & 1 for place in range(TILES_PER_FLAVOR)]
-        stars[drawn:] = rng.permutation(stars[drawn:]).tolist()
-        state.stars[flavor] = sum(star << place for place, star in enumerate(stars))
-    state.rng = rng.integers(2**64, dtype=np.uint64)
-    state.deck[:] = rng.permutation(NUM_CARDS)
+Channel = Callable[[Any, States, Any], list[Any]]
+"""channel(game, states, seats): what seat `seats[i]` is told in game i, in a form that can be compared."""
 
 
-def shuffled(states: States, seats: Any, seed: int) -> States:
+# ---- two ways to exchange what a seat cannot know ----
+
+
+def shuffled(room: Any, states: States, seats: Any, seed: int) -> States:
+    """Exchange it by hand, without `determinize`."""
     copies, rng = states.copy(), np.random.default_rng(seed)
     for state, seat in zip(copies, seats, strict=True):
-        shuffle_hidden(state, int(seat), rng)
+        room.shuffle_hidden(state, int(seat), rng)
     return copies
 
 
-def redrawn(states: States, seats: Any, seed: int) -> States:
+def redrawn(room: Any, states: States, seats: Any, seed: int) -> States:
     return determinized(states, seats, game_seeds(seed, len(states)))
+
+
+REDRAWS = pytest.mark.parametrize("redraw", [redrawn, shuffled])
 
 
 # ---- all that a seat is told ----
 
 
-def observed(states: States, seats: Any) -> list[Any]:
-    observation, mask = observations(GAME, states, seats)
+def observed(game: Any, states: States, seats: Any) -> list[Any]:
+    observation, mask = observations(game, states, seats)
     return [(a.tobytes(), b.tobytes()) for a, b in zip(observation, mask, strict=True)]
 
 
-def greedy_choice(states: States, seats: Any) -> list[Any]:
+def greedy_choice(game: Any, states: States, seats: Any) -> list[Any]:
     actions = np.full(len(states), -1)
     own = (states["to_move"] == seats) & (states["over"] == 0)
     chosen = np.zeros(own.sum(), np.int64)
@@ -83,76 +66,94 @@ def greedy_choice(states: States, seats: Any) -> list[Any]:
     return actions.tolist()
 
 
-def viewed(states: States, seats: Any) -> list[Any]:
-    return [json.dumps(GAME.to_view(state, int(seat))) for state, seat in zip(states, seats, strict=True)]
+def viewed(game: Any, states: States, seats: Any) -> list[Any]:
+    return [json.dumps(game.to_view(state, int(seat))) for state, seat in zip(states, seats, strict=True)]
 
 
-def printed(states: States, seats: Any) -> list[Any]:
-    return [GAME.to_text(state, int(seat)) for state, seat in zip(states, seats, strict=True)]
+def printed(game: Any, states: States, seats: Any) -> list[Any]:
+    return [game.to_text(state, int(seat)) for state, seat in zip(states, seats, strict=True)]
 
 
 CHANNELS: tuple[Channel, ...] = (observed, greedy_choice, viewed, printed)
 
 
-def differences(channel: Channel, states: States, hidden: States, seats: Any) -> int:
+def differences(channel: Channel, game: Any, states: States, hidden: States, seats: Any) -> int:
     """Return in how many games the seat is told another thing when what it cannot know is another."""
-    pairs = zip(channel(states, seats), channel(hidden, seats), strict=True)
+    pairs = zip(channel(game, states, seats), channel(game, hidden, seats), strict=True)
     return sum(before != after for before, after in pairs)
 
 
-@pytest.fixture(scope="module", params=GAME.table_sizes)
-def positions(request: pytest.FixtureRequest) -> dict[str, tuple[States, Any]]:
-    """PER_PHASE positions of each phase, seen by each of their seats in turn."""
-    found = random_states(request.param, PER_PHASE, seed=request.param)
-    assert {phase: len(states) for phase, states in found.items()} == dict.fromkeys(PHASES, PER_PHASE)
-    return {phase: (states, np.arange(PER_PHASE) % request.param) for phase, states in found.items()}
+@pytest.fixture(scope="module", params=TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
+def positions(request: pytest.FixtureRequest) -> Positions:
+    """PER_PHASE positions of each phase."""
+    name, num_players = request.param
+    room = positions_of(name)
+    found = random_states(room, num_players, PER_PHASE, seed=num_players)
+    assert {phase: len(states) for phase, states in found.items()} == dict.fromkeys(room.PHASES, PER_PHASE)
+    return Positions(room, {phase: (states, np.arange(PER_PHASE) % num_players) for phase, states in found.items()})
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("redraw", [redrawn, shuffled])
-def test_a_seat_is_told_nothing_hidden(redraw: Any, phase: str, positions: dict[str, tuple[States, Any]]):
-    states, seats = positions[phase]
-    hidden = redraw(states, seats, 1)
-    changed = (hidden["hands"] != states["hands"]).any((1, 2))
-    assert changed.mean() > (0.1 if phase == "over" else 0.6), "hardly anything was hidden, so nothing is proved"
-    told = {channel.__name__: differences(channel, states, hidden, seats) for channel in CHANNELS}
-    assert told == {"observed": 0, "greedy_choice": 0, "viewed": 0, "printed": 0}
+def changed_fields(states: States, hidden: States) -> dict[str, Any]:
+    """Return for each field of the record in which games it differs: (N,) bool."""
+    return {
+        name: (states[name] != hidden[name]).reshape(len(states), -1).any(axis=1) for name in states.dtype.names or ()
+    }
 
 
-@pytest.mark.parametrize("redraw", [redrawn, shuffled])
-def test_hidden_parts_really_change(redraw: Any, positions: dict[str, tuple[States, Any]]):
-    """Each hidden field differs in many positions: the tests above would see it leak."""
-    states, seats = positions["lead"]
-    hidden = redraw(states, seats, 1)
-    fields = {name for name in GAME.dtype.names if not np.array_equal(states[name], hidden[name])}
-    assert fields == {"hands", "stars", "rng", "deck"}
-    own = np.arange(len(states)), seats
-    assert np.array_equal(states["hands"][own], hidden["hands"][own])
+@REDRAWS
+def test_a_seat_is_told_nothing_hidden(redraw: Any, positions: Positions):
+    room = positions.room
+    for phase, (states, seats) in positions.by_phase.items():
+        hidden = redraw(room, states, seats, 1)
+        told = {channel.__name__: differences(channel, room.GAME, states, hidden, seats) for channel in CHANNELS}
+        assert told == {"observed": 0, "greedy_choice": 0, "viewed": 0, "printed": 0}, phase
+
+
+@REDRAWS
+def test_hidden_parts_really_change(redraw: Any, positions: Positions):
+    """Each hidden field differs in many positions, and in most positions of play something besides the generator."""
+    room, seen = positions.room, set()
+    for phase, (states, seats) in positions.by_phase.items():
+        changed = changed_fields(states, redraw(room, states, seats, 1))
+        seen |= {name for name, games in changed.items() if games.mean() > 0.02}
+        assert {name for name, games in changed.items() if games.any()} <= room.HIDDEN
+        if phase != "over":
+            cards = np.any([changed[name] for name in room.SECRETS], axis=0)
+            assert cards.mean() > 0.6, f"{phase}: hardly anything was hidden, so nothing is proved"
+    assert seen == room.HIDDEN
 
 
 def leak_of(name: str) -> Channel:
     """Observe honestly, and add a hidden field of the record."""
 
-    def leaking(states: States, seats: Any) -> list[Any]:
-        return list(zip(observed(states, seats), states[name].tolist(), strict=True))
+    def leaking(game: Any, states: States, seats: Any) -> list[Any]:
+        return list(zip(observed(game, states, seats), states[name].tolist(), strict=True))
 
     return leaking
 
 
-@pytest.mark.parametrize("redraw", [redrawn, shuffled])
-@pytest.mark.parametrize("name", ["hands", "stars", "rng", "deck"])
-def test_a_leak_would_be_caught(name: str, redraw: Any, positions: dict[str, tuple[States, Any]]):
-    states, seats = (array[:200] for array in positions["follow"])
-    assert differences(leak_of(name), states, redraw(states, seats, 1), seats) > 20
+@REDRAWS
+def test_a_leak_would_be_caught(redraw: Any, positions: Positions):
+    room = positions.room
+    for name in room.HIDDEN:
+        found = []
+        for states, seats in positions.by_phase.values():
+            states, seats = states[:200], seats[:200]
+            hidden = redraw(room, states, seats, 1)
+            found.append(differences(leak_of(name), room.GAME, states, hidden, seats))
+        assert max(found) > 20, name
 
 
-def test_the_smallest_leak_would_be_caught(positions: dict[str, tuple[States, Any]]):
+@pytest.mark.parametrize("num_players", dokitto_positions.GAME.table_sizes)
+def test_the_smallest_leak_would_be_caught(num_players: int):
     """One bit: whether the next seat holds strawberry 1."""
 
-    def leaking(states: States, seats: Any) -> list[Any]:
+    def leaking(game: Any, states: States, seats: Any) -> list[Any]:
         following = (seats + 1) % states["num_players"]
         bits = states["hands"][np.arange(len(states)), following, 0] & 1
-        return list(zip(observed(states, seats), bits.tolist(), strict=True))
+        return list(zip(observed(game, states, seats), bits.tolist(), strict=True))
 
-    states, seats = positions["lead"]
-    assert differences(leaking, states, redrawn(states, seats, 1), seats) > 0
+    states = random_states(dokitto_positions, num_players, 1000, seed=1)["lead"]
+    seats = np.arange(1000) % num_players
+    hidden = redrawn(dokitto_positions, states, seats, 1)
+    assert differences(leaking, dokitto_positions.GAME, states, hidden, seats) > 0

@@ -11,8 +11,10 @@ from ice_envs.engine.batch import Batch
 from ice_envs.engine.generator import game_seeds
 from ice_envs.engine.loops import greedy_actions
 from ice_envs.engine.playouts import action_values
-from tests.dokitto_positions import GAME, PHASES, random_states
+from tests import dokitto_positions
+from tests.dokitto_positions import GAME, PHASES
 from tests.helpers import apply_games, determinized, masks, results
+from tests.rooms import random_states
 from tests.toy_game import KEEP, KEEP_OR_SWAP, NUM_CARDS, SWAP
 from training.teacher import TeacherSettings, playouts_at, search_gains
 
@@ -30,7 +32,7 @@ def gains(game, states, playouts=4, skilled=2, win_bonus=4.0, seed=SEED, first_r
 @pytest.fixture(scope="module")
 def states():
     """Positions of all phases and table sizes, a good part of them near a game's end."""
-    parts = [part[:8] for size in GAME.table_sizes for part in random_states(size, 8, size).values()]
+    parts = [part[:8] for size in GAME.table_sizes for part in random_states(dokitto_positions, size, 8, size).values()]
     return np.concatenate(parts)
 
 
@@ -158,7 +160,7 @@ def test_seeds_and_rows_draw_their_own_futures(states):
 
 @pytest.mark.parametrize("num_players", GAME.table_sizes)
 def test_gains_rest_on_nothing_hidden(num_players):
-    found = random_states(num_players, 100, seed=num_players + 10)
+    found = random_states(dokitto_positions, num_players, 100, seed=num_players + 10)
     states = np.concatenate([found[phase] for phase in PHASES if phase != "over"])
     hidden = determinized(states, states["to_move"], game_seeds(99, len(states)))
     assert (hidden["hands"] != states["hands"]).any(axis=(1, 2)).mean() > 0.6

@@ -16,9 +16,11 @@ import numpy as np
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.games.dokitto.rules import FLAVORS, TAKE_TILE
-from tests.dokitto_lockstep import CARDS, lockstep
+from tests import dokitto_lockstep
+from tests.dokitto_lockstep import CARDS
 from tests.dokitto_positions import GAME, shares, tiles, totals
 from tests.helpers import apply_games, masks, observations, started
+from tests.lockstep import lockstep
 from tests.twins.dokitto import Dokitto
 
 OPTIONS: dict[str, Any] = {"target_score": 6}
@@ -29,7 +31,7 @@ SEEDS = {2: 32, 3: 118, 4: 9, 5: 11}
 def transcript(num_players: int) -> str:
     """Play one game by random legal moves and tell it."""
     records, actions = played(num_players)
-    twins = lockstep(records, actions, OPTIONS)
+    twins = lockstep(dokitto_lockstep, records, actions, OPTIONS)
     lines = [*header(num_players)]
     told = 0
     for move, twin in enumerate(twins):

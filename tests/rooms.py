@@ -1,0 +1,42 @@
+"""What each game's own modules tell the tests that hold for every game.
+
+`tests/<game>_positions.py` has GAME, OPTION_SETS, PHASES and `phases(states)`, HIDDEN and `shuffle_hidden`;
+`tests/<game>_lockstep.py` has MOVES, NAMES, Dealer, `new_twin`, `twin_facts`, `record_facts` and RARE.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ice_envs.engine.game import States
+from tests.helpers import random_play, started
+
+
+def positions_of(name: str) -> Any:
+    """Return the game's module of positions."""
+    return import_module(f"tests.{name}_positions")
+
+
+def lockstep_of(name: str) -> Any:
+    """Return the game's module that brings records and the twin into one form."""
+    return import_module(f"tests.{name}_lockstep")
+
+
+def random_states(room: Any, num_players: int, count: int, seed: int) -> dict[str, States]:
+    """Return `count` positions of each phase, drawn at random from random games with all options.
+
+    Args:
+        room: the game's module of positions.
+    """
+    rng = np.random.default_rng(seed)
+    per_option_set = -(-2 * count // len(room.OPTION_SETS))
+    games = [started(room.GAME, num_players, per_option_set, seed, **options) for options in room.OPTION_SETS]
+    found = []
+    for states, actions in random_play(room.GAME, np.concatenate(games), seed):
+        found.append(states[(actions >= 0) & ((rng.random(len(states)) < 0.25) | (states["over"] > 0))])
+    positions = np.concatenate(found)
+    phase = room.phases(positions)
+    return {name: rng.choice(positions[phase == index], count, False) for index, name in enumerate(room.PHASES)}

@@ -7,7 +7,7 @@ from importlib import import_module
 from ice_envs.engine.game import Game
 from ice_envs.errors import choose
 
-NAMES = ("dokitto",)
+NAMES = ("dokitto", "kawaii")
 
 
 def find_game(name: str | Game) -> Game:

@@ -9,6 +9,7 @@ The course of the game is told by generators: each `yield` is a question to the 
 from collections import Counter
 from collections.abc import Generator, Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Protocol
 
 FLAVORS = range(5)
@@ -94,6 +95,8 @@ class Kawaii:
         self.new_favorites = favorites == "each_round"
         self.memory = memory  # changes what is seen, never what may be done
         self.totals = [0] * num_players  # points of finished rounds
+        self.taken: dict[int, int] = {}  # by owner of the pile: who took it, at the last tick with a claim
+        self.possible = [set(product(FLAVORS, SHAPES)) for _ in self.totals]  # favorites that the points allow
         self.log: list[tuple[str | int, ...]] = []
         self.over = False
         self.truncated = False
@@ -197,7 +200,10 @@ class Kawaii:
         if not self.captures:
             self.log.append(("no_capture",))
         for seat, cards in enumerate(self.captured):
-            gained = points(cards, self.favorite_flavors[seat], self.favorite_shapes[seat]) + self.tokens[seat]
+            gained = points(cards, self.favorite_flavors[seat], self.favorite_shapes[seat])
+            if not self.new_favorites and not self.memory:  # all see the cards, and the points that they are worth
+                self.possible[seat] = {pair for pair in self.possible[seat] if points(cards, *pair) == gained}
+            gained += self.tokens[seat]
             self.totals[seat] += gained
             self.log.append(("gained", seat, gained))
             if SHOP in cards:
@@ -215,23 +221,26 @@ class Kawaii:
 
         Only while play runs on does the next flip hurry anybody: not after the last flip, not in the game stopped.
         """
-        self.hurried = any(self.reserves)
+        self.stopped = False
         captures = self.captures
-        yield from self._window(self.flipper_delay)
+        yield from self._window()
         while self.captures > captures and any(self.tokens):
-            self.hurried = False
+            self.stopped = True
             captures = self.captures
-            yield from self._window(0)
+            yield from self._window()
 
-    def _window(self, flipper_delay: int) -> Questions:
+    def _window(self) -> Questions:
         """Rule: each seat reacts at a tick of its own; ticks go by until the next flip, or until all have reacted."""
         self.reactions = [self.chance.reaction(self.reaction_ticks + widen) for _, widen in self.handicaps]
         self.reactions = [tick + shift for tick, (shift, _) in zip(self.reactions, self.handicaps, strict=True)]
         assert self.flipper is not None
-        self.reactions[self.flipper] += flipper_delay
+        if not self.stopped:
+            self.reactions[self.flipper] += self.flipper_delay
+        hurried = not self.stopped and any(self.reserves)
+        self.slapped: list[set[int]] = [set() for _ in self.tokens]  # in this window, up to the last tick
         self.without_token = {seat for seat, tokens in enumerate(self.tokens) if not tokens}
         for tick in sorted(set(self.reactions)):
-            if self.hurried and tick >= self.window_ticks:
+            if hurried and tick >= self.window_ticks:
                 self.log.append(("missed",))
                 return
             self.tick = tick
@@ -264,7 +273,11 @@ class Kawaii:
                 self.log.append(("clash", owner, *claimants))
             elif claimants:
                 taken[owner] = claimants[0]
+        if taken:
+            self.taken = taken
         self._tell_tick(taken)
+        for seat, owners in self.claims.items():
+            self.slapped[seat] |= owners
         for owner, seat in taken.items():
             self._capture(seat, owner)
         self.claims = {}

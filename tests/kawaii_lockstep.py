@@ -8,6 +8,7 @@ drawn equally often, and in the same order, is compared after every move.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ice_envs import find_game
@@ -109,7 +110,7 @@ def twin_facts(twin: Kawaii) -> Facts:
         twin.to_move,
         [[KIND[card] for card in pile] for pile in twin.piles],
         [len(reserve) for reserve in twin.reserves],
-        counts(sum(twin.reserves, [])),
+        counts([*chain(*twin.reserves)]),
         [counts(cards) for cards in twin.captured],
         twin.tokens,
         twin.favorite_flavors,

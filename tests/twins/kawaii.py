@@ -261,21 +261,22 @@ class Kawaii:
                 steps = yield
                 self.to_move = None
                 self.claims[seat] = {(seat + step) % self.num_players for step in steps}
-        self._settle()
+        if self.claims:
+            self._settle()
 
     def _settle(self) -> None:
         """Rule: one claimant takes the pile, of several one by rock-paper-scissors; the others keep their tokens."""
         taken: dict[int, int] = {}  # by owner of the pile: who takes it
-        for owner in range(self.num_players):
+        for owner in sorted(set().union(*self.claims.values())):
             claimants = sorted(seat for seat, owners in self.claims.items() if owner in owners)
             if len(claimants) > 1:
                 taken[owner] = self.chance.clash(claimants)
                 self.log.append(("clash", owner, *claimants))
-            elif claimants:
+            else:
                 taken[owner] = claimants[0]
         if taken:
             self.taken = taken
-        self._tell_tick(taken)
+            self._tell_tick(taken)
         for seat, owners in self.claims.items():
             self.slapped[seat] |= owners
         for owner, seat in taken.items():
@@ -296,7 +297,7 @@ class Kawaii:
 
     def _tell_tick(self, taken: dict[int, int]) -> None:
         """Log what a rules lawyer would ask about."""
-        if self.tick >= self.window_ticks and self.claims:
+        if self.tick >= self.window_ticks:
             self.log.append(("late",))  # past the last tick, and still in time: nothing hurries anybody
         if any(self.claims.get(seat) for seat in self.without_token):
             self.log.append(("new_token_used",))  # won in this very window

@@ -12,6 +12,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ice_envs.engine.jit import compiled
+from ice_envs.games.kawaii.rules import go_on
+from ice_envs.games.kawaii.window import open_window
+from tests.helpers import apply_games, masks, results, started
+from tests.kawaii_lockstep import GAME, KIND, KINDS, MOVES, bits, counts
 from tests.twins.kawaii import CHERRY, DECK, SHOP, Card, Kawaii
 
 LETTERS = "scvmb"
@@ -184,4 +191,82 @@ class TwinTable(Table):
         return [float(share) for share in self.twin.win_shares()]
 
 
-SIDES: list[type[Table]] = [TwinTable]
+@compiled
+def open_first_window(states: Any) -> None:
+    """Go on in one game as if its flipper had just flipped."""
+    open_window(states[0], False)
+    go_on(states[0], 0)
+
+
+class CoreTable(Table):
+    """A game of the compiled core: `states` is the one record."""
+
+    def __init__(self, num_players: int, position: Position | None = None, seed: int = 0, **options: Any) -> None:
+        self.num_players = num_players
+        self.states = started(GAME, num_players, 1, seed, **options)
+        if position:
+            self.set_up(position)
+
+    def set_up(self, position: Position) -> None:
+        state = self.states[0]
+        zones = zip(position.piles, position.reserves, position.captured, position.favorites, strict=True)
+        for seat, (pile, reserve, captured, favorite) in enumerate(zones):
+            kinds = [KIND[card] for card in cards_of(pile)]
+            state.piles[seat] = kinds + [0] * (state.piles.shape[1] - len(kinds))
+            state.heights[seat], state.reserves[seat] = len(kinds), len(reserve.split())
+            state.captured[seat] = counts(cards_of(captured))
+            state.favorite_flavor[seat], state.favorite_shape[seat] = card_of(favorite)
+        state.filled = bits({seat for seat, pile in enumerate(position.piles) if pile})
+        state.tokens[: self.num_players], state.totals[: self.num_players] = position.tokens, position.totals
+        state.flipper, state.starter, state.round_number = position.flipper, position.starter, position.round
+        to_flip = self.in_order_of_flips([cards_of(reserve) for reserve in position.reserves])
+        if to_flip:
+            state.deck[-len(to_flip) :] = [KIND[card] for card in to_flip]
+        state.left = counts(to_flip)
+        open_first_window(self.states)
+
+    def in_order_of_flips(self, reserves: list[list[Any]]) -> list[Any]:
+        """Put the cards of all reserves in the order in which they will be flipped."""
+        after = int(self.states[0].flipper) + 1
+        seats = [(after + step) % self.num_players for step in range(self.num_players)]
+        rounds = range(max(map(len, reserves)))
+        return [reserves[seat][k] for k in rounds for seat in seats if k < len(reserves[seat])]
+
+    def asked(self) -> int | None:
+        return None if self.states[0].over else int(self.states[0].to_move)
+
+    def choices(self) -> list[list[int]]:
+        seat = int(self.states[0].to_move)
+        actions = masks(GAME, self.states)[0].nonzero()[0]
+        return sorted(sorted((seat + step) % self.num_players for step in MOVES[action]) for action in actions)
+
+    def commit(self, owners: set[int]) -> None:
+        steps = {(owner - int(self.states[0].to_move)) % self.num_players for owner in owners}
+        apply_games(self.states, np.array([bits(steps)]))
+
+    def facts(self) -> dict[str, Any]:
+        state, seats = self.states[0], range(self.num_players)
+        sizes = state.reserves.tolist()[: self.num_players]
+        places = self.in_order_of_flips([[seat] * sizes[seat] for seat in seats])
+        to_flip = [KINDS[kind] for kind in state.deck.tolist()[len(DECK) - sum(sizes) :]]
+        assert counts(to_flip) == state.left.tolist()
+        captured = [np.repeat(np.arange(len(KINDS)), state.captured[seat]).tolist() for seat in seats]
+        favorites = zip(state.favorite_flavor.tolist(), state.favorite_shape.tolist(), strict=True)
+        return {
+            "piles": [codes_of([KINDS[k] for k in state.piles[seat][: state.heights[seat]]]) for seat in seats],
+            "reserves": [codes_of([c for c, s in zip(to_flip, places, strict=True) if s == seat]) for seat in seats],
+            "captured": [" ".join(sorted(code_of(KINDS[kind]) for kind in kinds)) for kinds in captured],
+            "tokens": state.tokens.tolist()[: self.num_players],
+            "favorites": [code_of(pair) for pair in favorites][: self.num_players],
+            "totals": state.totals.tolist()[: self.num_players],
+            "flipper": int(state.flipper),
+            "starter": int(state.starter),
+            "round": int(state.round_number),
+            "tick": int(state.tick),
+        }
+
+    def shares(self) -> list[float]:
+        return results(self.states)[1][0, : self.num_players].tolist()
+
+
+SIDES: list[type[Table]] = [TwinTable, CoreTable]

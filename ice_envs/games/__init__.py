@@ -8,6 +8,8 @@ from ice_envs.engine.game import Game
 from ice_envs.errors import choose
 
 NAMES = ("dokitto", "kawaii")
+PARALLEL = ("kawaii",)
+"""The games that also have the parallel face."""
 
 
 def find_game(name: str | Game) -> Game:

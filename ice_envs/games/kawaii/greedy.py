@@ -1,13 +1,63 @@
-"""The heuristic baseline of Kawaii. It reads only what the seat to move knows."""
+"""The heuristic baseline of Kawaii. It reads only what the seat to move knows.
+
+A pile is taken if it brings enough points: a threshold that falls as the reserves run out, since later piles may be
+better, is higher for the own pile, whose token is lost to all, and higher for the last token, which keeps the seat in
+the game. Covered cards count as an average card.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ice_envs.engine.jit import compiled
+from ice_envs.games.kawaii.cards import NUM_CARDS, SHOP
+from ice_envs.games.kawaii.determinize import hides_cards
+from ice_envs.games.kawaii.observation import added_shop_points, card_points
+from ice_envs.games.kawaii.rules import cards_left
+from ice_envs.games.kawaii.window import rotated
+
+_COVERED_CARD = 0.4
+"""Points that a card brings on average."""
+_LAST = 1.5
+"""Points that a pile must bring when all cards are flipped: a token is a point, and feeds its next owner."""
+_EARLY = 3.0
+"""How many more while all cards are still to be flipped."""
+_OWN = 0.5
+"""How many more if it is the own pile."""
+_LAST_TOKEN = 1.0
+"""How many more for the last token, early in the round."""
 
 
 @compiled
 def greedy(state: Any) -> int:
-    """Return the set of piles to slap."""
-    return 0
+    """Return the piles worth a token, the best first as far as the tokens reach."""
+    seat = state.to_move
+    left = cards_left(state) / NUM_CARDS
+    tokens, chosen = state.tokens[seat], 0
+    while tokens > 0:
+        best, best_gain = -1, 0.0
+        for pile in range(state.num_players):
+            if (state.filled & ~chosen) >> pile & 1:
+                gain = pile_points(state, seat, pile) - _LAST - _EARLY * left - _OWN * (pile == seat)
+                if gain > best_gain:
+                    best, best_gain = pile, gain
+        if best < 0 or (tokens == 1 and best_gain <= _LAST_TOKEN * left):
+            break
+        chosen |= 1 << best
+        tokens -= 1
+    return rotated(chosen, seat, state.num_players)
+
+
+@compiled
+def pile_points(state: Any, seat: int, pile: int) -> float:
+    """Return the points that a pile would bring the seat now, as far as it sees its cards."""
+    top = state.heights[pile] - 1
+    first = top if hides_cards(state) else 0
+    points, shops = _COVERED_CARD * first, 0
+    for level in range(first, top + 1):
+        card = state.piles[pile, level]
+        if card == SHOP:
+            shops += 1
+        else:
+            points += card_points(state, seat, card)
+    return points + added_shop_points(state, seat, shops)

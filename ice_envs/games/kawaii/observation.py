@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.games.kawaii.cards import (
@@ -70,7 +68,13 @@ LAYOUT = Layout(
         ("captured_shops", _SEATS, 0, NUM_SHOPS, "closed shops captured; with `memory` the own"),
         ("captured_cherries", _SEATS, 0, NUM_CHERRIES, "cherries captured; with `memory` the own"),
         ("captured_count", _SEATS, 0, NUM_CARDS, "cards captured"),
-        ("unseen", (NUM_FLAVORS, NUM_SHAPES), 0, ICE_COPIES, "ice creams that the observer does not see: in the reserves"),
+        (
+            "unseen",
+            (NUM_FLAVORS, NUM_SHAPES),
+            0,
+            ICE_COPIES,
+            "ice creams that the observer does not see: in the reserves",
+        ),
         ("unseen_special", (2,), 0, NUM_SHOPS, "the same for closed shops, cherries"),
         ("tokens", _SEATS, 0, _TOKENS, "tokens held"),
         ("reserves", _SEATS, 0, TALLEST_PILE, "cards still to be flipped"),
@@ -177,10 +181,9 @@ def relative(state: Any, seat: int, observer: int) -> int:
 def card_points(state: Any, seat: int, card: int) -> int:
     """Return the points of a card other than a closed shop to a seat."""
     if card >= NUM_ICES:
-        return np.int64(card == CHERRY)
+        return 1 if card == CHERRY else 0
     flavor = card // NUM_SHAPES
-    points = np.int64(flavor == state.favorite_flavor[seat])
-    return points + (card - flavor * NUM_SHAPES == state.favorite_shape[seat])
+    return (flavor == state.favorite_flavor[seat]) + (card - flavor * NUM_SHAPES == state.favorite_shape[seat])
 
 
 @compiled
@@ -271,7 +274,7 @@ def write_pile(state: Any, observer: int, pile: int, place: int, hidden: bool, o
     else:
         out[_TOP_SPECIAL + place * 2 + top - NUM_ICES] = 1
     if hidden:
-        points, shops = card_points(state, observer, top), np.int64(top == SHOP)
+        points, shops = card_points(state, observer, top), 1 if top == SHOP else 0
     else:
         points, shops = write_cards(state, observer, pile, place, out)
     out[_PILE_VALUE + place] = points + added_shop_points(state, observer, shops) - _WORST_PILE

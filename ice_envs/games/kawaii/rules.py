@@ -325,6 +325,7 @@ def end_round(state: Any) -> None:
         state.totals[seat] += ice_points(state, seat, flavor, shape) + other_points(state, seat)
     if state.round_number == NUM_ROUNDS:
         state.over = 1
+        state.to_move = 0
         state.tick = 0
         state.reactions[:] = 0
     else:

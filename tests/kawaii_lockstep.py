@@ -33,7 +33,7 @@ Facts = tuple[Any, ...]
 """All that can be told of a position, in the order of NAMES, in a form that both sides can be brought into."""
 RARE = {
     "clash", "exchange", "several_piles", "own_pile", "new_token_used", "missed", "late", "tokens_gone", "all_flipped",
-    "shops", "shared",
+    "three_shops", "shared",
 }  # fmt: skip
 """What must have happened in one game of a hundred for the comparison to prove something."""
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Protocol
+from typing import Any, Protocol
 
 FLAVORS = range(5)
 SHAPES = range(5)
@@ -97,7 +97,7 @@ class Kawaii:
         self.totals = [0] * num_players  # points of finished rounds
         self.taken: dict[int, int] = {}  # by owner of the pile: who took it, at the last tick with a claim
         self.possible = [set(product(FLAVORS, SHAPES)) for _ in self.totals]  # favorites that the points allow
-        self.log: list[tuple[str | int, ...]] = []
+        self.log: list[tuple[Any, ...]] = []
         self.over = False
         self.truncated = False
         self.to_move: int | None = None
@@ -186,29 +186,27 @@ class Kawaii:
             self.reserves[seat] = deck[order :: self.num_players]
         self.flipper: int | None = None
         self.captures = 0
+        self.log.append(("round", self.round))
 
     def _flip(self) -> None:
         """Rule: clockwise, each seat turns its top card over onto its own pile; who has none left is skipped."""
         after = self.starter if self.flipper is None else self.flipper + 1
         self.flipper = next(seat for seat in self._clockwise_from(after) if self.reserves[seat])
         self.piles[self.flipper].append(self.reserves[self.flipper].pop(0))
-        self.log.append(("flip", self.flipper))
+        self.log.append(("flip", self.flipper, self.piles[self.flipper][-1]))
 
     def _score_round(self) -> None:
         """Rule: the captured cards' points, and a point for each token left. All else counts nothing."""
-        self.log.append(("tokens_gone",) if not any(self.tokens) else ("all_flipped",))
-        if not self.captures:
-            self.log.append(("no_capture",))
+        self.log.append(("all_flipped",) if any(self.tokens) else ("tokens_gone",))
         for seat, cards in enumerate(self.captured):
             gained = points(cards, self.favorite_flavors[seat], self.favorite_shapes[seat])
             if not self.new_favorites and not self.memory:  # all see the cards, and the points that they are worth
                 self.possible[seat] = {pair for pair in self.possible[seat] if points(cards, *pair) == gained}
             gained += self.tokens[seat]
             self.totals[seat] += gained
-            self.log.append(("gained", seat, gained))
-            if SHOP in cards:
-                self.log.append(("shops", seat, cards.count(SHOP)))
-        self.log.append(("round_over", self.round))
+            self.log.append(("gained", seat, gained, self.tokens[seat]))
+            if cards.count(SHOP) == 3:
+                self.log.append(("three_shops", seat))
 
     def _next_starter(self) -> int:
         """Rule: the seat with the lowest total; of equals the first after the last starter, that one last."""
@@ -226,6 +224,7 @@ class Kawaii:
         yield from self._window()
         while self.captures > captures and any(self.tokens):
             self.stopped = True
+            self.log.append(("stopped",))
             captures = self.captures
             yield from self._window()
 
@@ -241,7 +240,9 @@ class Kawaii:
         self.without_token = {seat for seat, tokens in enumerate(self.tokens) if not tokens}
         for tick in sorted(set(self.reactions)):
             if hurried and tick >= self.window_ticks:
-                self.log.append(("missed",))
+                late = {seat for seat, reaction in enumerate(self.reactions) if reaction >= tick}
+                if late - self.without_token:
+                    self.log.append(("missed", *sorted(late - self.without_token)))
                 return
             self.tick = tick
             yield from self._one_tick()
@@ -286,7 +287,7 @@ class Kawaii:
     def _capture(self, seat: int, owner: int) -> None:
         """Rule: the whole pile to the score pile; the token to the pile's owner, or out of the game from one's own."""
         self.captures += 1
-        self.log.append(("capture", seat, owner, len(self.piles[owner])))
+        self.log.append(("capture", seat, owner, self.piles[owner]))
         self.captured[seat] += self.piles[owner]
         self.piles[owner] = []
         self.tokens[seat] -= 1

@@ -19,16 +19,17 @@ from ice_envs.engine import loops
 from ice_envs.games import NAMES, find_game
 from tests.helpers import masks
 
-SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}}
-"""Options that make short games: one round."""
+SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "kawaii": {"window_ticks": 1}}
+"""Options that make short games: one round, or few decisions."""
 
 CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 1}}
-"""Options under which every game is truncated."""
+"""Options under which every game is truncated, of the games that can be."""
 
 TABLES = [(name, num_players) for name in NAMES for num_players in find_game(name).table_sizes]
 
 games = pytest.mark.parametrize("name", NAMES)
 tables = pytest.mark.parametrize(("name", "num_players"), TABLES)
+cut_tables = pytest.mark.parametrize(("name", "num_players"), [table for table in TABLES if table[0] in CUT])
 
 
 def module(name: str) -> Any:

@@ -29,6 +29,7 @@ from tests.face_helpers import (
     aec_turns,
     core_mask,
     core_points,
+    cut_tables,
     games,
     in_process,
     module,
@@ -287,7 +288,7 @@ def test_win_rewards_are_zero_sum_and_follow_the_win_shares(name: str, num_playe
         assert sum(received.values()) == pytest.approx(0)
 
 
-@tables
+@cut_tables
 def test_a_game_cut_short_is_truncated_and_not_terminated(name: str, num_players: int):
     env = module(name).env(num_players=num_players, **CUT[name])
     env.reset(seed=0)
@@ -312,7 +313,7 @@ def test_consumers_that_read_rewards_after_each_step_see_all(name: str, num_play
 
 @tables
 def test_consumers_that_wait_for_all_to_end_see_it(name: str, num_players: int):  # 40: RLlib's order
-    for options in (SHORT[name], CUT[name]):
+    for options in (SHORT[name], CUT.get(name, {})):
         env = module(name).env(num_players=num_players, reward="score", **options)
         env.reset(seed=4)
         received, rng = dict.fromkeys(env.possible_agents, 0.0), np.random.default_rng(4)

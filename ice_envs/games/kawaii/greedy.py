@@ -1,8 +1,7 @@
 """The heuristic baseline of Kawaii. It reads only what the seat to move knows.
 
 A pile is taken if it brings enough points: a threshold that falls as the reserves run out, since later piles may be
-better, is higher for the own pile, whose token is lost to all, and higher for the last token, which keeps the seat in
-the game. Covered cards count as an average card.
+better, and is higher for the own pile, whose token does not come round again. Covered cards count as an average card.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ from ice_envs.games.kawaii.window import rotated
 
 _COVERED_CARD = 0.4
 """Points that a card brings on average."""
-_LAST = 1.5
-"""Points that a pile must bring when all cards are flipped: a token is a point, and feeds its next owner."""
+_LAST = 1.0
+"""Points that a pile must bring more than when all cards are flipped: a token kept is a point."""
 _EARLY = 3.0
 """How many more while all cards are still to be flipped."""
 _OWN = 0.5
 """How many more if it is the own pile."""
-_LAST_TOKEN = 1.0
-"""How many more for the last token, early in the round."""
 
 
 @compiled
@@ -41,7 +38,7 @@ def greedy(state: Any) -> int:
                 gain = pile_points(state, seat, pile) - _LAST - _EARLY * left - _OWN * (pile == seat)
                 if gain > best_gain:
                     best, best_gain = pile, gain
-        if best < 0 or (tokens == 1 and best_gain <= _LAST_TOKEN * left):
+        if best < 0:
             break
         chosen |= 1 << best
         tokens -= 1

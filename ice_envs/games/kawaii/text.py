@@ -138,4 +138,4 @@ def _window(table: SimpleNamespace, seat: int | None) -> list[str]:
 def _legend() -> list[str]:
     flavors = " ".join(f"{flavor[0]} {flavor}" for flavor in FLAVORS)
     shapes = " ".join(f"{number} {shape}" for number, shape in enumerate(SHAPES, 1))
-    return [f"  {flavors}   {shapes}", "  X closed shop   * cherry   the last card of a pile is on top"]
+    return [f"  {flavors} X closed shop * cherry", f"  {shapes}   (the last card of a pile is on top)"]

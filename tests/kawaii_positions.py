@@ -29,14 +29,18 @@ SECRETS = {"deck", "favorite_flavor", "favorite_shape"}
 """Those that differ in most draws as long as the game is not over."""
 OPTION_SETS: list[dict[str, Any]] = [
     {},
-    {"memory": True},
+    {"window_ticks": 1, "reaction_ticks": 20, "memory": True},
     {"favorites": "whole_game"},
-    {"window_ticks": 1, "reaction_ticks": 1, "favorites": "whole_game", "memory": True},
+    {"window_ticks": 1, "reaction_ticks": 1},
+    {"window_ticks": 1, "reaction_ticks": 30, "favorites": "whole_game", "memory": True},
     {"window_ticks": 5, "reaction_ticks": 4, "flipper_delay": 2},
     {"window_ticks": 2, "reaction_ticks": 2, "handicaps": [[0, 0], [1, 2]], "flipper_delay": 1, "memory": True},
     {"reaction_ticks": 2, "handicaps": [[100, 0], [0, 30]], "favorites": "whole_game"},
 ]
-"""The game as it comes in the box, then combinations that cover every option."""
+"""The game as it comes in the box, then combinations that cover every option.
+
+Random play slaps nearly everything; where reactions mostly come too late, piles grow tall.
+"""
 LETTERS = "".join(flavor[0] for flavor in FLAVORS)
 
 
@@ -56,7 +60,7 @@ def window(
     *piles: str,
     tokens: tuple[int, ...] | None = None,
     captured: tuple[str, ...] = (),
-    favorites: tuple[str, ...] = ("s1", "c2", "v3", "m4", "b5"),
+    likes: tuple[str, ...] = ("s1", "c2", "v3", "m4", "b5"),
     reactions: tuple[int, ...] | None = None,
     left: str = "",
     flipper: int = 0,
@@ -69,7 +73,7 @@ def window(
         piles: each seat's pile from the bottom; there are as many seats.
         tokens: of each seat, else two.
         captured: cards that the seats have taken.
-        favorites: each seat's favorite flavor and shape.
+        likes: each seat's favorite flavor and shape.
         reactions: of each seat, else all 0.
         left: cards to be flipped, clockwise from the left of the flipper; none: it is the last window.
         fields: fields of the record to overwrite.
@@ -83,7 +87,7 @@ def window(
         for level, code in enumerate(pile.split()):
             state.piles[seat, level] = kind_of(code)
             state.heights[seat] += 1
-        state.favorite_flavor[seat], state.favorite_shape[seat] = divmod(kind_of(favorites[seat]), NUM_SHAPES)
+        state.favorite_flavor[seat], state.favorite_shape[seat] = divmod(kind_of(likes[seat]), NUM_SHAPES)
     for seat, codes in enumerate(captured):
         for code in codes.split():
             state.captured[seat, kind_of(code)] += 1

@@ -32,9 +32,9 @@ class Move(NamedTuple):
 Line = tuple[Move, ...]
 """The moves of a round from its first window to its end."""
 SETTINGS = {
-    "one token each": (Position(["s1", ""], ["", "s2 c1"], tokens=[1, 1], round=3), 0, 0),
-    "the last window": (Position(["s1 X", "X c1"], tokens=[2, 2], round=3), 0, 0),
-    "all three shops": (Position(["s1 X", "c2"], ["", "*"], captured=["X", "X"], tokens=[1, 2], round=3), 0, 0),
+    "one token each": (Position(["s1", ""], ["", "s2 c1"], tokens=[1, 1], round=3), 177, 103),
+    "the last window": (Position(["s1 X", "X c1"], tokens=[2, 2], round=3), 86, 57),
+    "all three shops": (Position(["s1 X", "c2"], ["", "*"], captured=["X", "X"], tokens=[1, 2], round=3), 310, 184),
 }
 
 

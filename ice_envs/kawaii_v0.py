@@ -4,11 +4,11 @@
 A slapping game in real time for two to five, told in ticks. Everybody flips ice creams onto piles, and whoever slaps a
 pile first with a token takes it: those of the favorite flavor and shape count. The token goes to the pile's owner.
 
-| Creation           | `pettingzoo.make("aec", "ice_envs/kawaii-v0")`, the same with `"parallel"` |
+| Creation           | `pettingzoo.make("aec", "ice_envs/kawaii-v0")`   |
 |--------------------|--------------------------------------------------|
 | Import             | `from ice_envs import kawaii_v0`                 |
 | Actions            | Discrete                                         |
-| Parallel API       | Yes                                              |
+| Parallel API       | Yes: `make("parallel", …)` or `parallel_env()`   |
 | Manual Control     | No                                               |
 | Agents             | `agents= ['player_0', 'player_1', …]`            |
 | Number of agents   | 2 to 5 (default 4)                               |

@@ -19,7 +19,7 @@ from ice_envs.engine import loops
 from ice_envs.games import NAMES, find_game
 from tests.helpers import masks
 
-SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "kawaii": {"window_ticks": 1}}
+SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "kawaii": {"window_ticks": 1, "reaction_ticks": 30}}
 """Options that make short games: one round, or few decisions."""
 
 CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 1}}

@@ -7,6 +7,7 @@ from ice_envs.games.kawaii.greedy import greedy
 from ice_envs.games.kawaii.observation import LAYOUT, observe
 from ice_envs.games.kawaii.text import to_text
 from ice_envs.games.kawaii.view import from_view, to_view
+from ice_envs.games.kawaii.window import asked_together
 
 _OWNERS = ("own", "left 1", "left 2", "left 3", "left 4")
 _OWNERS_JA = ("自分", "左1", "左2", "左3", "左4")
@@ -53,6 +54,6 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
-        simultaneous=Simultaneous(rules.asked_together, idle=0),
+        simultaneous=Simultaneous(asked_together, idle=0),
     )
 )

@@ -31,7 +31,6 @@ from ice_envs.games.kawaii.cards import (
     SHOP,
 )
 from ice_envs.games.kawaii.window import (
-    is_asked,
     may_claim,
     next_asked,
     open_window,
@@ -57,10 +56,7 @@ SLOWEST_REACTION = 2 * MOST_TICKS - 1 + LONGEST_SHIFT + MOST_TICKS
 MOST_ROUND_POINTS = ICE_COPIES * (NUM_FLAVORS + NUM_SHAPES) + NUM_CHERRIES + ALL_SHOPS
 FEWEST_ROUND_POINTS = 1 - NUM_SHOPS
 MOST_WINDOWS = 2 * NUM_CARDS - 1
-"""Windows of a round in which anybody is asked: one without a capture for each flip, one for each captured card.
-
-If every card is captured, at least one of the windows without a capture has no pile left to ask about.
-"""
+"""Windows of a round that ask anybody: one for each flip and for each card captured, and one less at the end."""
 
 
 @dataclass(frozen=True)
@@ -253,8 +249,7 @@ def legal(state: Any, mask: Any) -> None:
     if state.over:
         mask[:] = 0
         return
-    filled = rotated(state.filled, state.to_move, state.num_players)
-    tokens = state.tokens[state.to_move]
+    filled, tokens = rotated(state.filled, state.to_move, state.num_players), state.tokens[state.to_move]
     for action in range(NUM_ACTIONS):
         mask[action] = action & ~filled == 0 and count_bits(action) <= tokens
 
@@ -275,12 +270,9 @@ def claimed_piles(state: Any, seat: int, action: int) -> int:
 
 @compiled
 def apply(state: Any, action: int) -> None:
-    """Commit the seat to move to a set of piles; after the last one of a tick settle, and go on to the next decision.
-
-    Nothing that happens without a decision stops here: flips, windows in which nobody is asked, the deal.
-    """
-    seat, tick = state.to_move, state.tick
+    """Commit the seat to move to a set of piles; after the last one of a tick settle, go on to the next decision."""
     state.decisions += 1
+    seat, tick = state.to_move, state.tick
     state.pending[seat] = claimed_piles(state, seat, action)
     following = next_asked(state, tick, place_in_order(state, seat) + 1)
     if following >= 0 and state.reactions[following] == tick:
@@ -395,13 +387,6 @@ def win_share(state: Any, out: Any) -> None:
             winners += 1
     for seat in range(state.num_players):
         out[seat] = 1.0 / winners if state.totals[seat] == best else 0.0
-
-
-def asked_together(state: Any) -> tuple[int, ...]:
-    """Return the seats asked in the present tick, from the seat to move on, in the order in which they answer."""
-    order = [(int(state.to_move) + step) % int(state.num_players) for step in range(int(state.num_players))]
-    first = place_in_order(state, int(state.to_move))
-    return tuple(seat for seat in order if is_asked(state, seat) and place_in_order(state, seat) >= first)
 
 
 def score_range(num_players: int, options: KawaiiOptions) -> tuple[int, int]:

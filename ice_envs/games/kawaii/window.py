@@ -139,3 +139,10 @@ def rotated(bits: int, steps: int, size: int) -> int:
 def may_claim(state: Any, seat: int, piles: int) -> bool:
     """Return whether the seat may slap this set of piles (bits by owner): none is empty, and each costs a token."""
     return piles & ~state.filled == 0 and count_bits(piles) <= state.tokens[seat]
+
+
+def asked_together(state: Any) -> tuple[int, ...]:
+    """Return the seats asked in the present tick, from the seat to move on, in the order in which they answer."""
+    order = [(int(state.to_move) + step) % int(state.num_players) for step in range(int(state.num_players))]
+    first = place_in_order(state, int(state.to_move))
+    return tuple(seat for seat in order if is_asked(state, seat) and place_in_order(state, seat) >= first)

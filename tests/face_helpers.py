@@ -19,20 +19,24 @@ from ice_envs.engine import loops
 from ice_envs.games import NAMES, find_game
 from tests.helpers import masks
 
-SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "nokosu_dice": {}}
-"""Options that make short games: one round, or the rounds of a game that always has as many."""
+SHORT: dict[str, dict[str, Any]] = {
+    "dokitto": {"target_score": 1},
+    "nokosu_dice": {},
+    "kawaii": {"window_ticks": 1, "reaction_ticks": 30},
+}
+"""Options that make short games: one round, or few decisions, where there are any."""
 
-EPISODE_STEPS = {"dokitto": 25, "nokosu_dice": 75}
+EPISODE_STEPS = {"dokitto": 25, "nokosu_dice": 75, "kawaii": 120}
 """Steps of a learner in which about every SHORT game ends once."""
 
 CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 1}}
-"""Options under which every game is truncated, for the games that can be."""
+"""Options under which every game is truncated, of the games that can be."""
 
 TABLES = [(name, num_players) for name in NAMES for num_players in find_game(name).table_sizes]
 
 games = pytest.mark.parametrize("name", NAMES)
 tables = pytest.mark.parametrize(("name", "num_players"), TABLES)
-tables_cut_short = pytest.mark.parametrize(("name", "num_players"), [table for table in TABLES if table[0] in CUT])
+cut_tables = pytest.mark.parametrize(("name", "num_players"), [table for table in TABLES if table[0] in CUT])
 
 
 def module(name: str) -> Any:

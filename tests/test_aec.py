@@ -29,12 +29,12 @@ from tests.face_helpers import (
     aec_turns,
     core_mask,
     core_points,
+    cut_tables,
     games,
     in_process,
     module,
     random_action,
     tables,
-    tables_cut_short,
 )
 from tests.toy import NEVER, PASS, TAKE, TOY
 
@@ -289,7 +289,7 @@ def test_win_rewards_are_zero_sum_and_follow_the_win_shares(name: str, num_playe
         assert sum(received.values()) == pytest.approx(0)
 
 
-@tables_cut_short
+@cut_tables
 def test_a_game_cut_short_is_truncated_and_not_terminated(name: str, num_players: int):
     env = module(name).env(num_players=num_players, **CUT[name])
     env.reset(seed=0)

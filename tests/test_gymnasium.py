@@ -22,6 +22,7 @@ from tests.face_helpers import (
     CUT,
     SHORT,
     Lowest,
+    cut_tables,
     games,
     gym_id,
     gym_transcript,
@@ -29,7 +30,6 @@ from tests.face_helpers import (
     plain,
     random_action,
     tables,
-    tables_cut_short,
     vector_transcript,
 )
 from tests.helpers import masks, observations
@@ -163,7 +163,7 @@ def test_win_rewards_follow_the_win_shares():
         assert told[-1][1] == (4 * told[-1][4]["win_shares"][0] - 1) / 3
 
 
-@tables_cut_short
+@cut_tables
 def test_a_game_cut_short_is_truncated_and_not_terminated(name: str, num_players: int):
     told = play_out(SingleSeatEnv(name, num_players, opponents="random", **CUT[name]), 0)
     assert told[-1][2:4] == (False, True)

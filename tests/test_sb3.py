@@ -18,17 +18,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from ice_envs import IceError, IllegalAction, find_game
 from ice_envs.faces.gymnasium import SingleSeatEnv, SingleSeatVectorEnv
 from ice_envs.faces.sb3 import SB3VecEnv
-from tests.face_helpers import (
-    CUT,
-    EPISODE_STEPS,
-    SHORT,
-    games,
-    in_process,
-    plain,
-    random_action,
-    tables,
-    tables_cut_short,
-)
+from tests.face_helpers import CUT, EPISODE_STEPS, SHORT, cut_tables, games, in_process, plain, random_action, tables
 from tests.toy import NEVER, PASS, TAKE, TOY
 
 
@@ -112,7 +102,7 @@ def test_six_steps_written_out():  # 31
         ]
 
 
-@tables_cut_short
+@cut_tables
 def test_a_game_cut_short_is_a_time_limit(name: str, num_players: int):
     env = SB3VecEnv(name, 4, num_players=num_players, opponents="random", seed=0, **CUT[name])
     env.reset()

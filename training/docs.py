@@ -160,7 +160,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"`{name}`: {part}" for name, part in value.items()) or "none"
     if isinstance(value, list):
-        return " ".join(map(str, value))
+        return " ".join(map(str, value)) or "none"
     return "null" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -85,6 +86,18 @@ def stronger(twin: NokosuDice, item: Item, others: Iterable[Item]) -> int:
     return sum(strength(twin, other) > strength(twin, item) for other in same)
 
 
+def percent(twin: NokosuDice, item: Item, others: list[Item]) -> int:
+    """The chance to win a trick by the baseline's formula, of which nothing is taken from the core but its numbers."""
+    of_suit = [other for other in others if suit_of(twin, other) == suit_of(twin, item)]
+    equal = sum(strength(twin, other) == strength(twin, item) for other in of_suit)
+    beating = stronger(twin, item, others) + equal / 4
+    if suit_of(twin, item) == "trump":
+        odds = 1.05 - 0.64 * beating + 0.34 * len(of_suit)
+    else:
+        odds = min(-2.38 - 0.59 * beating + 0.26 * len(of_suit), 3.2)
+    return int(100 / (1 + math.exp(-odds)) + 0.5)
+
+
 def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
     """What the layout says of own cards and dice."""
     hidden = unseen(twin, seat)
@@ -99,8 +112,11 @@ def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, 
             f"{prefix}_takes": grid({f: takes(twin, item) for f, item in items.items()}),
             f"{prefix}_under_cards": grid({f: stronger(twin, item, hidden) for f, item in items.items()}),
             f"{prefix}_under_dice": grid({f: stronger(twin, item, dice) for f, item in items.items()}),
+            f"{prefix}_chance": grid({f: percent(twin, item, [*hidden, *dice]) for f, item in items.items()}),
         }
+    held = [("card", *card) for card in twin.hands[seat]] + [("die", *die) for die in twin.dice[seat]]
     return told | {
+        "expected": [sum(percent(twin, item, [*hidden, *dice]) for item in held) // 10],
         "hand": card_grid(dict.fromkeys(twin.hands[seat], 1)),
         "unseen": card_grid({item[1:]: 1 for item in hidden}),
         "unseen_suits": [sum(suit_of(twin, item) == name for item in hidden) for name in SUITS],

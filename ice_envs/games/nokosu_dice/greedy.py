@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
+from ice_envs.games.nokosu_dice.chances import EQUAL_CARDS, EQUAL_DICE, chance
 from ice_envs.games.nokosu_dice.items import (
     NUM_CARDS,
     NUM_FACES,
@@ -27,32 +27,10 @@ from ice_envs.games.nokosu_dice.items import (
     SUIT_DICE,
     SUITS,
     TRUMP_SUIT,
-    as_bits,
 )
 from ice_envs.games.nokosu_dice.observation import unseen_cards
 from ice_envs.games.nokosu_dice.rules import CALL, DRAFT, NO_CALL, playable, playable_dice
 
-_EQUAL_CARDS, _EQUAL_DICE = as_bits(
-    (SUITS[:, None, :] == SUITS[:, :, None]) & (STRENGTHS[:, None, :] == STRENGTHS[:, :, None])
-)
-"""Cards and dice that are as strong as an item under each trump: (trumps, items) sets each."""
-
-_MOST_BEATING, _MOST_OF_SUIT = 48, 48
-"""Where the table of chances ends: more items than others can hold."""
-
-
-def _chances() -> NDArray[np.float64]:
-    """Return the chance that an item wins its trick: (plain or trump, four times the items that beat it, of its suit).
-
-    Items are those that others may hold; of equally strong ones four count as one that beats it. All numbers here and
-    below come from a random search for win share and hits, against random seats and an earlier state of this baseline.
-    """
-    beating, of_suit = np.arange(4 * _MOST_BEATING)[:, None] / 4, np.arange(_MOST_OF_SUIT)
-    plain, trump = -2.38 - 0.59 * beating + 0.26 * of_suit, 1.05 - 0.64 * beating + 0.34 * of_suit
-    return 1 / (1 + np.exp(-np.array([np.minimum(plain, 3.2), trump])))
-
-
-_CHANCES = _chances()
 _STEERING = 0.19
 """Variance that a seat can always make good by its choices."""
 _SPREAD = 1.61
@@ -85,23 +63,6 @@ def greedy(state: Any) -> int:
 
 
 @compiled
-def chance(state: Any, trump: int, item: int, unseen: int, others: Any) -> float:
-    """Return the chance that an item wins the trick in which it will be played, under `trump`.
-
-    `unseen` are cards as bits; `others` (…,) has sets of dice that others may play.
-    """
-    suit = SUITS[trump, item]
-    stronger = count_bits(unseen & STRONGER_CARDS[trump, item])
-    equal = count_bits(unseen & _EQUAL_CARDS[trump, item])
-    of_suit = count_bits(unseen & SUIT_CARDS[trump, suit])
-    for dice in others:
-        stronger += count_bits(dice & STRONGER_DICE[trump, item])
-        equal += count_bits(dice & _EQUAL_DICE[trump, item])
-        of_suit += count_bits(dice & SUIT_DICE[trump, suit])
-    return _CHANCES[int(suit == TRUMP_SUIT), 4 * stronger + equal, of_suit]
-
-
-@compiled
 def write_chances(state: Any, trump: int, others: Any, out: Any) -> tuple[float, float]:
     """Write the chance of each item of the seat to move into `out` (NUM_ITEMS,); return their sum and variance."""
     unseen = unseen_cards(state, state.to_move)
@@ -110,13 +71,13 @@ def write_chances(state: Any, trump: int, others: Any, out: Any) -> tuple[float,
     while cards:
         card = lowest_bit(cards)
         cards &= cards - 1
-        out[card] = chance(state, trump, card, unseen, others)
+        out[card] = chance(trump, card, unseen, others)
         expected += out[card]
         variance += out[card] * (1 - out[card])
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
-        win = chance(state, trump, NUM_CARDS + kind, unseen, others)
+        win = chance(trump, NUM_CARDS + kind, unseen, others)
         out[NUM_CARDS + kind] = win
         expected += state.dice[state.to_move, kind] * win
         variance += state.dice[state.to_move, kind] * win * (1 - win)
@@ -172,7 +133,7 @@ def best_pick(state: Any) -> int:
             picks &= picks - 1
             weight = state.pool[trump] - (pick == trump)
             if weight:
-                win = chance(state, trump, NUM_CARDS + pick, unseen, others)
+                win = chance(trump, NUM_CARDS + pick, unseen, others)
                 chances[NUM_CARDS + pick] = win
                 held = state.dice_sets[state.to_move] | (1 << pick)
                 values[pick] += weight * best_bid(state, held, chances, expected + win, variance + win * (1 - win))
@@ -293,7 +254,7 @@ def beaten_chance(state: Any, item: int, suit: int, led: Any, other: int, unseen
     trump = state.trump
     cards, dice = STRONGER_CARDS[trump, item], STRONGER_DICE[trump, item]
     if state.tie == 0:
-        cards, dice = cards | _EQUAL_CARDS[trump, item], dice | _EQUAL_DICE[trump, item]
+        cards, dice = cards | EQUAL_CARDS[trump, item], dice | EQUAL_DICE[trump, item]
     own_dice, held, hidden = playable_dice(state, other), count_bits(state.hands[other]), count_bits(unseen)
     each = held / max(hidden, 1)  # cards in the hand for each unseen one
     void, void_trump = (state.voids[other] >> led) & 1, (state.voids[other] >> TRUMP_SUIT) & 1

@@ -14,6 +14,7 @@ import numpy as np
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.games.nokosu_dice.chances import chance
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
     ITEM_NUMBERS,
@@ -62,6 +63,7 @@ NUM_BIDS = NUM_FACES + 1
 _MOST_POINTS = score_range(MAX_PLAYERS, NokosuDiceOptions())[1]
 _MOST_UNSEEN = NUM_CARDS - HAND_SIZES[MAX_PLAYERS]
 _MOST_DICE_BEATING = 3 * MOST_DICE
+_MOST_ITEMS = HAND_SIZES[MAX_PLAYERS] + MOST_DICE
 _ALL_KINDS = (1 << NUM_KINDS) - 1
 _ONE_COLOR = (1 << NUM_FACES) - 1
 
@@ -79,6 +81,7 @@ LAYOUT = Layout(
             _MOST_DICE_BEATING,
             "own cards: kinds of others' playable dice that are stronger",
         ),
+        ("hand_chance", _CARDS, 0, 100, "own cards: chance to win a trick, in percent, as the baseline estimates it"),
         ("unseen", _CARDS, 0, 1, "cards in play neither in the own hand nor played this round"),
         ("unseen_suits", (NUM_SUITS,), 0, _MOST_UNSEEN, "how many of them are of each color, then trumps"),
         ("played_by", _CARDS, 0, MAX_PLAYERS, "who played a card this round: relative seat + 1"),
@@ -89,6 +92,8 @@ LAYOUT = Layout(
         ("die_takes", _DICE, 0, 1, "own dice that would be ahead in the trick if played now"),
         ("die_under_cards", _DICE, 0, _MOST_UNSEEN, "own dice: unseen cards of the suit that are stronger"),
         ("die_under_dice", _DICE, 0, _MOST_DICE_BEATING, "own dice: kinds of others' playable dice that are stronger"),
+        ("die_chance", _DICE, 0, 100, "own dice: chance to win a trick, in percent, as the baseline estimates it"),
+        ("expected", (1,), 0, 10 * _MOST_ITEMS, "sum of the chances of all own items, in tenths of a trick"),
         ("pool", _DICE, 0, MOST_DICE, "dice in the middle"),
         ("trump_color", (NUM_COLORS,), 0, 1, "color of the trump die"),
         ("trump_number", (NUM_FACES,), 0, 1, "its number, from 1"),
@@ -133,6 +138,7 @@ _PLAYED_BY = LAYOUT["played_by"].start
 _DICE_START = LAYOUT["dice"].start
 _DICE_SUITS = LAYOUT["dice_suits"].start
 _DIE_TRUMP = LAYOUT["die_trump"].start
+_EXPECTED = LAYOUT["expected"].start
 _POOL = LAYOUT["pool"].start
 _TRUMP_COLOR = LAYOUT["trump_color"].start
 _TRUMP_NUMBER = LAYOUT["trump_number"].start
@@ -210,16 +216,18 @@ def write_items(state: Any, seat: int, out: Any) -> None:
     for other in range(state.num_players):
         if other != seat:
             left, across, right = across, right, playable_dice(state, other)
-    hand, dice = state.hands[seat], np.int64(state.dice_sets[seat])
+    hand, dice, expected = state.hands[seat], np.int64(state.dice_sets[seat]), 0
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
         out[_HAND + card] = 1
-        write_item(state, card, unseen, left, across, right, out, _HAND_TRUMP + card, NUM_CARDS)
+        expected += write_item(state, card, unseen, left, across, right, out, _HAND_TRUMP + card, NUM_CARDS)
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
-        write_item(state, NUM_CARDS + kind, unseen, left, across, right, out, _DIE_TRUMP + kind, NUM_KINDS)
+        percent = write_item(state, NUM_CARDS + kind, unseen, left, across, right, out, _DIE_TRUMP + kind, NUM_KINDS)
+        expected += state.dice[seat, kind] * percent
+    out[_EXPECTED] = expected // 10
     # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
     for card in range(COLORS_IN_PLAY[state.num_players] * NUM_NUMBERS):
         out[_UNSEEN + card] = (unseen >> card) & 1
@@ -230,8 +238,11 @@ def write_items(state: Any, seat: int, out: Any) -> None:
 @compiled
 def write_item(
     state: Any, item: int, unseen: int, left: int, across: int, right: int, out: Any, place: int, step: int
-) -> None:
-    """Write five features of an own item: into the cell `place`, and each `step` cells behind the one before."""
+) -> int:
+    """Write six features of an own item: into the cell `place`, and each `step` cells behind the one before.
+
+    Returns the last one: the chance to win a trick, in percent.
+    """
     trump = state.trump
     suit, strength = SUITS[trump, item], STRENGTHS[trump, item]
     counts = state.trick_size == 0 or suit == state.led or suit == TRUMP_SUIT
@@ -241,6 +252,9 @@ def write_item(
     out[place + 2 * step] = state.phase == PLAY and counts and strength >= state.best_strength + state.tie
     out[place + 3 * step] = count_bits(unseen & STRONGER_CARDS[trump, item])
     out[place + 4 * step] = count_bits(left & stronger) + count_bits(across & stronger) + count_bits(right & stronger)
+    percent = int(100 * chance(trump, item, unseen, (left, across, right)) + 0.5)
+    out[place + 5 * step] = percent
+    return percent
 
 
 @compiled

@@ -19,11 +19,19 @@ from ice_envs.engine import loops
 from ice_envs.games import NAMES, find_game
 from tests.helpers import masks
 
-SHORT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 1}, "ice_split": {}}
-"""Options that make short games: one round."""
+SHORT: dict[str, dict[str, Any]] = {
+    "dokitto": {"target_score": 1},
+    "nokosu_dice": {},
+    "ice_split": {},
+    "kawaii": {"window_ticks": 1, "reaction_ticks": 30},
+}
+"""Options that make short games: one round, or few decisions, where there are any."""
+
+EPISODE_STEPS = {"dokitto": 25, "nokosu_dice": 75, "ice_split": 25, "kawaii": 120}
+"""Steps of a learner in which about every SHORT game ends once."""
 
 CUT: dict[str, dict[str, Any]] = {"dokitto": {"target_score": 30, "max_rounds": 1}}
-"""Options under which every game is truncated; a game that always ends by itself has none."""
+"""Options under which every game is truncated, of the games that can be."""
 
 TABLES = [(name, num_players) for name in NAMES for num_players in find_game(name).table_sizes]
 

@@ -35,9 +35,10 @@ def random_states(room: Any, num_players: int, count: int, seed: int) -> dict[st
     per_option_set = -(-2 * count // len(room.OPTION_SETS))
     games = [started(room.GAME, num_players, per_option_set, seed, **options) for options in room.OPTION_SETS]
     first = np.concatenate(games)
-    found = [first]  # all of them: some games have a phase that is only there at the beginning
+    found = [first[rng.random(len(first)) < 0.5]]  # more of the beginning: some games have a phase only there
     for states, actions in random_play(room.GAME, first, seed):
-        found.append(states[(actions >= 0) & ((rng.random(len(states)) < 0.25) | (states["over"] > 0))])
+        rare = (states["over"] > 0) | (states["decisions"] < num_players)
+        found.append(states[(actions >= 0) & ((rng.random(len(states)) < 0.25) | rare)])
     positions = np.concatenate(found)
     phase = room.phases(positions)
     return {name: rng.choice(positions[phase == index], count, False) for index, name in enumerate(room.PHASES)}

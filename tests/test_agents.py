@@ -224,10 +224,10 @@ def test_a_model_that_answers_nan_is_caught(tmp_path):
 
 
 def test_a_file_of_another_game_is_refused(tmp_path):
-    other = replace(GAME, name="kawaii")
+    other = replace(GAME, name="sorbet")
     with pytest.raises(IceError) as error:
         agents.load(portable_agents.export(tmp_path, GAME), other)
-    assert sentence(error) == f"{tmp_path / 'agent.json'} plays dokitto, not kawaii"
+    assert sentence(error) == f"{tmp_path / 'agent.json'} plays dokitto, not sorbet"
 
 
 WRONG_FIELDS = [

@@ -261,7 +261,7 @@ WRONG = {
     # names and shapes
     "the view lacks the field 'hand'": without("hand"),
     "the view has no field 'toping' (did you mean 'toppings'?)": set_to("toping", value=[]),
-    "unknown game 'kawaii' (valid: dokitto)": set_to("game", value="kawaii"),
+    "unknown game 'sorbet' (valid: dokitto)": set_to("game", value="sorbet"),
     "version is 7, but this is version 0 of dokitto": set_to("version", value=7),
     "num_players must be from 2 to 5, not 6": set_to("num_players", value=6),
     "num_players must be a whole number from 2 to 5, not '3'": set_to("num_players", value="3"),

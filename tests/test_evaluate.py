@@ -201,9 +201,9 @@ def test_games_that_do_not_split_over_the_seats_are_refused(games, table_sizes, 
 
 def test_an_agent_of_another_game_is_refused():
     foreign = Lowest()
-    foreign.game = replace(GAME, name="kawaii")
+    foreign.game = replace(GAME, name="sorbet")
     for players in ((foreign, Lowest()), (Lowest(), foreign)):
-        with pytest.raises(IceError, match="agent 'lowest' plays kawaii, not dokitto"):
+        with pytest.raises(IceError, match="agent 'lowest' plays sorbet, not dokitto"):
             evaluate(*players, GAME, 4, 40)
 
 

@@ -15,6 +15,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from ice_envs import Batch, IceError, IllegalAction
 from ice_envs.faces.gymnasium import SingleSeatEnv, SingleSeatVectorEnv
 from tests.face_helpers import (
+    EPISODE_STEPS,
     SHORT,
     Lowest,
     games,
@@ -49,8 +50,8 @@ def test_a_vector_of_games_equals_as_many_single_games(name: str, num_players: i
     for reward in ("win", "score", "margin"):
         arguments = {"game": name, "num_players": num_players, "opponents": "greedy", "reward": reward, **SHORT[name]}
         env, single = SingleSeatVectorEnv(num_envs=64, **arguments), same_games_one_by_one(64, **arguments)
-        told = vector_transcript(env, env.reset(seed=5), 25)
-        assert told == vector_transcript(single, single.reset(seed=[5] * 64), 25)
+        told = vector_transcript(env, env.reset(seed=5), EPISODE_STEPS[name])
+        assert told == vector_transcript(single, single.reset(seed=[5] * 64), EPISODE_STEPS[name])
         ends = sum(sum(step[4].get("_final_obs", ("", (), b""))[2]) for step in told[1:])
         assert ends >= 64  # every game has ended and begun anew about once
 
@@ -90,7 +91,9 @@ def test_gymnasium_makes_the_vector(name: str):  # 30
     recorded = RecordEpisodeStatistics(env)
     _, infos = recorded.reset(seed=0)
     rng, ends = np.random.default_rng(0), 0
-    for _ in range(60):
+    for _ in range(1000):
+        if ends > 64:
+            break
         observation, reward, terminated, truncated, infos = recorded.step(
             [random_action(mask, rng) for mask in infos["action_mask"]]
         )

@@ -9,6 +9,7 @@ from torch import nn
 
 import training.selfplay
 from ice_envs import find_game
+from ice_envs.engine import loops
 from ice_envs.engine.batch import Batch
 from ice_envs.errors import IceError
 from tests.chains import naive
@@ -218,6 +219,7 @@ def test_each_decision_is_learned_from_once_an_epoch_in_minibatches_of_a_decent_
         (TeacherSettings, {"playouts": 0}, "teacher.playouts must be from 1"),
         (TeacherSettings, {"temperature": 0.0}, "teacher.temperature must be at least 1e-06, not 0"),
         (TeacherSettings, {"minibatch": 0}, "teacher.minibatch must be from 1"),
+        (TeacherSettings, {"imitate_until": 0.1}, "teacher.imitate_until needs a teacher.greedy_bonus"),
     ],
 )
 def test_settings_that_cannot_be_learned_with_are_refused(settings, changes, words):
@@ -257,6 +259,24 @@ def test_decisions_without_a_choice_teach_nothing():
     teacher = Teacher(DOKITTO, TeacherSettings(), value_weight=0.5, max_grad_norm=0.5, threads=1)
     assert teacher.learn(network, model.policy.optimizer, forced, np.random.SeedSequence(0)) == {}
     assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
+
+
+def test_the_network_comes_to_play_as_the_baseline_that_it_imitates():
+    teacher = Teacher(DOKITTO, TeacherSettings(minibatch=256, greedy_bonus=1.0), 0.5, 0.5, threads=1, imitate=True)
+    model = new_model(DOKITTO, [64], 3e-3, 0, "cpu")
+    network = ActorCritic(model.policy)
+    play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)
+    unseen = positions(1000, 1)
+    greedy = np.empty(1000, np.int64)
+    loops.greedy_actions(unseen.states, greedy)
+
+    def agreement():
+        return (network.answer(unseen.observation, unseen.mask)[0].argmax(dim=1).numpy() == greedy).mean()
+
+    before = agreement()
+    for seed in np.random.SeedSequence(0).spawn(6):
+        teacher.learn(network, model.policy.optimizer, play.rollout(seed), np.random.SeedSequence(1))
+    assert agreement() > before + 0.15
 
 
 def test_the_network_comes_to_agree_with_the_search():

@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from ice_envs import IceError, IllegalAction, find_game
 from ice_envs.faces.gymnasium import SingleSeatEnv, SingleSeatVectorEnv
 from ice_envs.faces.sb3 import SB3VecEnv
-from tests.face_helpers import CUT, SHORT, cut_tables, games, in_process, plain, random_action, tables
+from tests.face_helpers import CUT, EPISODE_STEPS, SHORT, cut_tables, games, in_process, plain, random_action, tables
 from tests.toy import NEVER, PASS, TAKE, TOY
 
 
@@ -60,7 +60,7 @@ def test_it_plays_the_games_of_the_vector_environment(name: str, num_players: in
     assert (observation == expected).all()
     assert [info["seat"] for info in env.reset_infos] == infos["seat"].tolist()
     rng, ends = np.random.default_rng(0), 0
-    for _ in range(40):
+    for _ in range(2 * EPISODE_STEPS[name]):
         assert (np.stack(env.env_method("action_masks")) == infos["action_mask"]).all()
         actions = np.array([random_action(mask, rng) for mask in infos["action_mask"]])
         observation, reward, done, told = env.step(actions)

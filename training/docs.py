@@ -28,6 +28,7 @@ from ice_envs.errors import IceError, choose
 from ice_envs.files import read_json, replacing
 from training import command_line
 from training.benchmark import BenchmarkRow, number, read_baseline
+from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
 from training.run import TrainSettings
 from training.run_folder import CONTENTS
 
@@ -159,7 +160,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"`{name}`: {part}" for name, part in value.items()) or "none"
     if isinstance(value, list):
-        return " ".join(map(str, value))
+        return " ".join(map(str, value)) or "none"
     return "null" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -331,6 +332,13 @@ def results(name: str) -> str:
     )
 
 
+def rounds(name: str) -> str:
+    """Return what happens in the rounds of a game with bids."""
+    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.nokosu_dice_rounds"))
+    check(rows, list[RoundsRow], f"docs/results/{name}_rounds.json")
+    return table(HEADER, map(cells, rows))
+
+
 def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: str) -> str:
     """Return the win share at a table size against an opponent, with its interval."""
     for row in rows:
@@ -378,7 +386,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     part.__name__: part
     for part in (
         *(environments, options, settings, specification, observation, actions, text, view, history, files, config),
-        *(statistics, results, speeds),
+        *(statistics, rounds, results, speeds),
     )
 }
 """The generated parts, by the name in the mark."""

@@ -102,6 +102,7 @@ class Run:
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
+        self.imitator = self._teacher(0, imitate=True)
         self.teacher = self._teacher(0)
         self.skilled_teacher = self._teacher(settings.teacher.skilled)
         self.baselines = [agents.load(name, self.game) for name in BASELINES]
@@ -112,10 +113,10 @@ class Run:
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
 
-    def _teacher(self, skilled: int) -> Teacher:
+    def _teacher(self, skilled: int, imitate: bool = False) -> Teacher:
         settings, ppo = self.settings, self.settings.ppo
         teacher = replace(settings.teacher, skilled=skilled)
-        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads)
+        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, imitate)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -189,9 +190,12 @@ class Run:
 
     def learner(self) -> Teacher | PPO:
         """Return who improves the network at this point of the run."""
-        if self.progress >= self.settings.teacher.share:
+        progress, teacher = self.progress, self.settings.teacher
+        if progress >= teacher.share:
             return self.settings.ppo
-        return self.skilled_teacher if self.progress >= self.settings.teacher.skilled_after else self.teacher
+        if progress < teacher.imitate_until:
+            return self.imitator
+        return self.skilled_teacher if progress >= teacher.skilled_after else self.teacher
 
     def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
         """Return evaluation rows of the network for each baseline and table size, each purpose on deals of its own."""

@@ -1,5 +1,8 @@
 """A search as teacher: the policy learns the gains that flat Monte-Carlo search finds for every legal action.
 
+With a bonus for what the greedy baseline would do, the search overrules it only where it finds enough to gain;
+learning the bonus alone, for a while, costs no search and begins a run at the strength of the baseline.
+
 A game's outcome says little about one decision; a search says something about each of its actions. The gains are
 regressed rather than the best action imitated: with few playouts they are noisy, and a mean forgives noise that a
 maximum does not.
@@ -15,9 +18,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
 from ice_envs.engine.playouts import action_values
-from ice_envs.errors import check_range, whole_number
+from ice_envs.errors import IceError, check_range, whole_number
 from training.network import ActorCritic
 from training.selfplay import Decisions
 
@@ -32,6 +36,10 @@ class TeacherSettings:
     """Playouts for each legal action at the largest table; smaller ones, whose rounds are shorter, get more."""
     skilled: int = 2
     """In so many of these everybody plays on as the greedy baseline does, in the others at random."""
+    greedy_bonus: float = 0.0
+    """Points that are added to the gain of the greedy baseline's action."""
+    imitate_until: float = 0.0
+    """Until this part of the run there is this bonus alone and no search: the policy learns to play as the baseline."""
     skilled_after: float = 0.45
     """Until this part of the run all playouts are random: they teach less, but five times as fast."""
     win_bonus: float = 4.0
@@ -47,6 +55,10 @@ class TeacherSettings:
         check_range("teacher.share", self.share, 0, 1)
         whole_number("teacher.playouts", self.playouts, 1, 1 << 20)
         whole_number("teacher.skilled", self.skilled, 0, self.playouts)
+        check_range("teacher.greedy_bonus", self.greedy_bonus, 0)
+        check_range("teacher.imitate_until", self.imitate_until, 0, 1)
+        if self.imitate_until and not self.greedy_bonus:
+            raise IceError("teacher.imitate_until needs a teacher.greedy_bonus of more than 0: what is to be learned")
         check_range("teacher.skilled_after", self.skilled_after, 0, 1)
         check_range("teacher.win_bonus", self.win_bonus, 0)
         check_range("teacher.temperature", self.temperature, 1e-6)
@@ -59,6 +71,15 @@ def playouts_at(game: Game, num_players: int, playouts: int) -> int:
     options = game.make_options({})
     longest = game.longest_game(game.table_sizes[-1], options)
     return max(round(playouts * longest / game.longest_game(num_players, options)), playouts)
+
+
+def greedy_gains(game: Game, states: States, bonus: float) -> NDArray[np.float32]:
+    """Return gains (N, A): `bonus` points for the greedy baseline's action, nothing for all others."""
+    actions = np.empty(len(states), np.int64)
+    loops.greedy_actions(states, actions)
+    gains = np.zeros((len(states), game.num_actions), np.float32)
+    gains[np.arange(len(states)), actions] = bonus
+    return gains
 
 
 def search_gains(
@@ -87,13 +108,14 @@ def search_gains(
 
 @dataclass(frozen=True)
 class Teacher:
-    """Teaches a network what a search finds."""
+    """Teaches a network what a search finds or, with `imitate`, the bonus for the greedy baseline alone."""
 
     game: Game
     settings: TeacherSettings
     value_weight: float
     max_grad_norm: float
     threads: int
+    imitate: bool = False
 
     def learn(
         self,
@@ -111,7 +133,9 @@ class Teacher:
         if len(real) == 0:
             return {}
         decisions = decisions.map(lambda part: part.take(real, axis=0))
-        gains = search_gains(self.game, decisions.states, self.settings, searching, self.threads)
+        gains = greedy_gains(self.game, decisions.states, self.settings.greedy_bonus)
+        if not self.imitate:
+            gains += search_gains(self.game, decisions.states, self.settings, searching, self.threads)
         device = next(network.parameters()).device
         observation, mask, _, _, value, advantage = (torch.from_numpy(part).to(device) for part in decisions[1:])
         gain = torch.from_numpy(gains).to(device)

@@ -313,7 +313,7 @@ def check(value: Any, kind: Any, where: str = "") -> None:
         _check_type(value, types, name, " or ".join(_TYPE_NAMES[part] for part in types))
 
 
-_TYPE_NAMES = {int: "a whole number", str: "text", bool: "true or false"}
+_TYPE_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false", type(None): "null"}
 
 
 def _check_type(value: Any, types: Any, name: str, wanted: str) -> None:

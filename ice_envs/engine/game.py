@@ -79,6 +79,16 @@ class Rules(NamedTuple):
     """greedy(state): the heuristic baseline's action, from what the seat to move knows."""
 
 
+class Simultaneous(NamedTuple):
+    """What the parallel face asks of a game whose seats act at the same time."""
+
+    asked: Callable[[Any], tuple[int, ...]]
+    """asked(state): the seats that decide now without seeing each other, the seat to move first, in the order in which
+    the record takes their actions; until the last one has acted no action changes what another of them may do."""
+    idle: int
+    """The action of doing nothing; always legal, and all that a seat may do that is not asked."""
+
+
 @dataclass(frozen=True)
 class Game:
     """All there is to know of a game, declared once. `rules` is reached through the generic functions."""
@@ -106,6 +116,8 @@ class Game:
     """score_range(num_players, options): the lowest and highest total a seat can have at the end."""
     longest_game: Callable[[int, Any], int]
     """longest_game(num_players, options): the most decisions a game can take."""
+    simultaneous: Simultaneous | None = None
+    """Given if the game also has the parallel face."""
     notes: tuple[str, ...] = ()
     """What users must be told of the game wherever it is described, in sentences."""
     data_field: str | None = None

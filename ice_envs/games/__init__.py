@@ -7,7 +7,9 @@ from importlib import import_module
 from ice_envs.engine.game import Game
 from ice_envs.errors import choose
 
-NAMES = ("dokitto", "ice_split")
+NAMES = ("dokitto", "nokosu_dice", "ice_split", "kawaii")
+PARALLEL = ("kawaii",)
+"""The games that also have the parallel face."""
 
 
 def find_game(name: str | Game) -> Game:

@@ -108,7 +108,8 @@ def deck_rows(cards: Sequence[Card]) -> list[dict[str, Any]]:
     ]
 
 
-def deck_hash(cards: Sequence[Card]) -> int:
+@functools.lru_cache
+def deck_hash(cards: tuple[Card, ...]) -> int:
     """Return 64 bits of the SHA-256 of the deck's rows."""
     text = "\n".join(",".join(map(str, row.values())) for row in deck_rows(cards))
     return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16)
@@ -208,6 +209,7 @@ def packed(card: Card) -> int:
     return FLAVORS.index(card.flavor) | sequence | mask << MASK_AT | group << GROUP_AT | card.points << POINTS_AT
 
 
+@functools.lru_cache
 def unpacked(number: int) -> Card:
     """Return the card that `packed` made a number of."""
     mask, group = number >> MASK_AT & 127, number >> GROUP_AT & 7

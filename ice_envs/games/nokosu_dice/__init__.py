@@ -1,0 +1,54 @@
+"""Nokosu Dice: a trick-taking game with cards and open dice, in which the die a seat keeps is its bid. 3 or 4 seats."""
+
+from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.games.nokosu_dice import rules
+from ice_envs.games.nokosu_dice.determinize import determinize
+from ice_envs.games.nokosu_dice.greedy import greedy
+from ice_envs.games.nokosu_dice.items import COLORS, NUM_FACES, NUM_NUMBERS
+from ice_envs.games.nokosu_dice.observation import LAYOUT, observe
+from ice_envs.games.nokosu_dice.replay import from_view
+from ice_envs.games.nokosu_dice.text import to_text
+from ice_envs.games.nokosu_dice.view import to_view
+
+COLORS_JA = ("赤", "黄", "緑", "青", "紫")
+
+
+GAME = register_rules(
+    Game(
+        name="nokosu_dice",
+        version=0,
+        title="Nokosu Dice",
+        title_ja="ノコスダイス",
+        table_sizes=(3, 4),
+        options_type=rules.NokosuDiceOptions,
+        dtype=rules.DTYPE,
+        layout=LAYOUT,
+        labels=(
+            *(f"play {color} {number}" for color in COLORS for number in range(NUM_NUMBERS)),
+            *(f"{color} die {number}" for color in COLORS for number in range(1, NUM_FACES + 1)),
+            "make no zero call",
+        ),
+        labels_ja=(
+            *(f"{color}の{number}を出す" for color in COLORS_JA for number in range(NUM_NUMBERS)),
+            *(f"{color}のダイス{number}" for color in COLORS_JA for number in range(1, NUM_FACES + 1)),
+            "0トリック宣言をしない",
+        ),
+        rules=Rules(
+            start=rules.start,
+            legal=rules.legal,
+            is_legal=rules.is_legal,
+            apply=rules.apply,
+            observe=observe,
+            score=rules.score,
+            win_share=rules.win_share,
+            determinize=determinize,
+            greedy=greedy,
+        ),
+        configure=rules.configure,
+        to_view=to_view,
+        from_view=from_view,
+        to_text=to_text,
+        score_range=rules.score_range,
+        longest_game=rules.longest_game,
+    )
+)

@@ -1,0 +1,249 @@
+"""Every cell of the observation, worked out again from the reference twin by the words of the layout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests import nokosu_dice_lockstep
+from tests.helpers import observations
+from tests.lockstep import lockstep, recorded
+from tests.nokosu_dice_lockstep import CARDS, DICE
+from tests.nokosu_dice_positions import GAME, OPTION_SETS
+from tests.twins.nokosu_dice import (
+    CARDS_IN_PLAY,
+    COLORS,
+    HAND_SIZE,
+    TRICKS,
+    Face,
+    Item,
+    NokosuDice,
+    rank,
+    suit,
+    trick_winner,
+)
+
+SUITS = (*COLORS, "trump")
+ORDER = [(1, number) for number in range(8)]
+TRUMP_ORDER = [*ORDER, (2, 0), (3, 0)]
+"""Ranks from the weakest to the strongest: of a color, and of the trumps."""
+
+
+def suit_of(twin: NokosuDice, item: Item) -> str:
+    return suit(item, twin.trump) if twin.trump else COLORS[item[1]]
+
+
+def strength(twin: NokosuDice, item: Item) -> int:
+    """Count from 1: the numbers 0 to 7, then trumps."""
+    if suit_of(twin, item) == "trump":
+        assert twin.trump
+        return 9 + TRUMP_ORDER.index(rank(item, twin.trump))
+    return 1 + item[2]
+
+
+def one_hot(index: int | None, size: int) -> list[int]:
+    return [int(index == place) for place in range(size)]
+
+
+def card_grid(cells: dict[Face, int]) -> list[list[int]]:
+    return [[cells.get((color, number), 0) for number in range(8)] for color in range(5)]
+
+
+def die_grid(cells: dict[Face, int]) -> list[list[int]]:
+    return [[cells.get((color, number), 0) for number in range(1, 7)] for color in range(5)]
+
+
+def counted(dice: Iterable[Face]) -> list[list[int]]:
+    dice = list(dice)
+    return die_grid({die: dice.count(die) for die in dice})
+
+
+def playable_dice(twin: NokosuDice, seat: int) -> set[Item]:
+    return {item for item in twin.playable(seat) if item[0] == "die"}
+
+
+def unseen(twin: NokosuDice, seat: int) -> set[Item]:
+    gone = {item for _, item, _ in twin.played}
+    cards = CARDS_IN_PLAY[twin.num_players] - twin.hands[seat]
+    return {("card", *card) for card in cards} - gone
+
+
+def takes(twin: NokosuDice, item: Item) -> int:
+    """Whether the item would be ahead, were it played now."""
+    if twin.phase != "play":
+        return 0
+    assert twin.trump
+    nobody = twin.num_players  # the observer may have played to the trick before
+    return int(trick_winner([*twin.table, (nobody, item)], twin.trump, twin.tie) == nobody)
+
+
+def stronger(twin: NokosuDice, item: Item, others: Iterable[Item]) -> int:
+    same = [other for other in others if suit_of(twin, other) == suit_of(twin, item)]
+    return sum(strength(twin, other) > strength(twin, item) for other in same)
+
+
+def percent(twin: NokosuDice, item: Item, others: list[Item]) -> int:
+    """The chance to win a trick by the baseline's formula, of which nothing is taken from the core but its numbers."""
+    of_suit = [other for other in others if suit_of(twin, other) == suit_of(twin, item)]
+    equal = sum(strength(twin, other) == strength(twin, item) for other in of_suit)
+    beating = stronger(twin, item, others) + equal / 4
+    if suit_of(twin, item) == "trump":
+        odds = 1.05 - 0.64 * beating + 0.34 * len(of_suit)
+    else:
+        odds = min(-2.38 - 0.59 * beating + 0.26 * len(of_suit), 3.2)
+    return int(100 / (1 + math.exp(-odds)) + 0.5)
+
+
+def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
+    """What the layout says of own cards and dice."""
+    hidden = unseen(twin, seat)
+    dice = [die for other in around[1:] for die in playable_dice(twin, other)]
+    told: dict[str, Any] = {}
+    own = {"card": ("hand", card_grid, twin.hands[seat]), "die": ("die", die_grid, set(twin.dice[seat]))}
+    for kind, (prefix, grid, faces) in own.items():
+        items = {face: (kind, *face) for face in faces}
+        told |= {
+            f"{prefix}_trump": grid({f: int(suit_of(twin, item) == "trump") for f, item in items.items()}),
+            f"{prefix}_strength": grid({f: strength(twin, item) for f, item in items.items()}),
+            f"{prefix}_takes": grid({f: takes(twin, item) for f, item in items.items()}),
+            f"{prefix}_under_cards": grid({f: stronger(twin, item, hidden) for f, item in items.items()}),
+            f"{prefix}_under_dice": grid({f: stronger(twin, item, dice) for f, item in items.items()}),
+            f"{prefix}_chance": grid({f: percent(twin, item, [*hidden, *dice]) for f, item in items.items()}),
+        }
+    held = [("card", *card) for card in twin.hands[seat]] + [("die", *die) for die in twin.dice[seat]]
+    return told | {
+        "expected": [sum(percent(twin, item, [*hidden, *dice]) for item in held) // 10],
+        "hand": card_grid(dict.fromkeys(twin.hands[seat], 1)),
+        "unseen": card_grid({item[1:]: 1 for item in hidden}),
+        "unseen_suits": [sum(suit_of(twin, item) == name for item in hidden) for name in SUITS],
+    }
+
+
+def expected_dice(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
+    """What the layout says of the dice on the table, the draft and the calls."""
+    secret = twin.commitments if twin.zero_call == "secret" and twin.phase == "call" else {}
+    own = [0, 0, 0]
+    if seat in secret:
+        die = secret[seat]
+        own = [die[0] + 1, die[1], 0] if die else [0, 0, 1]
+    returned = [twin.calls[s] or (-1, 0) for s in around]
+    return {
+        "dice": [counted(twin.dice[s]) for s in around],
+        "dice_suits": [
+            [sum(suit_of(twin, d) == name for d in playable_dice(twin, s)) for name in SUITS] for s in around
+        ],
+        "pool": counted(twin.pool),
+        "trump_color": one_hot(twin.trump[0] if twin.trump else None, 5),
+        "trump_number": one_hot(twin.trump[1] - 1 if twin.trump else None, 6),
+        "phase": one_hot(("draft", "call", "play").index(twin.phase), 3),
+        "drafted_color": [
+            [color + 1 for color, _ in twin.drafted[s]] + [0] * (3 - len(twin.drafted[s])) for s in around
+        ],
+        "drafted_number": [
+            [number for _, number in twin.drafted[s]] + [0] * (3 - len(twin.drafted[s])) for s in around
+        ],
+        "called": [int(twin.calls[s] is not None) for s in around],
+        "returned_color": [color + 1 for color, _ in returned],
+        "returned_number": [number for _, number in returned],
+        "own_secret": own,
+    }
+
+
+def expected_history(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
+    """What the layout says of what was played."""
+    color, number, die = np.zeros((3, 4, 14), int)
+    for player, item, trick in twin.played:
+        cell = around.index(player), trick
+        color[cell], number[cell], die[cell] = item[1] + 1, item[2] + 1, item[0] == "die"
+    by = {item[1:]: (player - seat) % twin.num_players + 1 for player, item, _ in twin.played if item[0] == "card"}
+    return {"played_by": card_grid(by), "played_color": color, "played_number": number, "played_die": die}
+
+
+def expected_trick(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
+    """What the layout says of the trick."""
+    table = dict(twin.table)
+    led = suit_of(twin, twin.table[0][1]) if twin.table else None
+    winner = trick_winner(twin.table, twin.trump, twin.tie) if twin.table and twin.trump else None
+    suits = [SUITS.index(suit_of(twin, table[s])) if s in table else None for s in around]
+    return {
+        "led": one_hot(SUITS.index(led) if led else None, 6),
+        "trick_suit": [one_hot(index, 6) for index in suits],
+        "trick_strength": [strength(twin, table[s]) if s in table else 0 for s in around],
+        "ahead": [int(s == winner) for s in around],
+        "yet_to_play": [int(s not in table) for s in around],
+        "must_follow": [int(any(suit_of(twin, item) == led for item in twin.playable(seat)))],
+        "tricks_left": [TRICKS[twin.num_players] - twin.trick],
+    }
+
+
+def bids(twin: NokosuDice, seat: int) -> set[int]:
+    """The bids that the seat can still keep and fulfil."""
+    numbers = {0} if twin.calls[seat] else {number for _, number in twin.dice[seat]}
+    left = TRICKS[twin.num_players] - twin.trick
+    return {number for number in numbers if twin.won[seat] <= number <= twin.won[seat] + left}
+
+
+def expected_seats(twin: NokosuDice, around: list[int]) -> dict[str, Any]:
+    """What the layout says of each seat."""
+    possible = {s: bids(twin, s) for s in around}
+    return {
+        "present": [1] * len(around),
+        "dealer": [int(s == twin.dealer) for s in around],
+        "voids": [[int(name in twin.voids[s]) for name in SUITS] for s in around],
+        "cards_left": [len(twin.hands[s]) for s in around],
+        "dice_left": [len(twin.dice[s]) for s in around],
+        "tricks": [twin.won[s] for s in around],
+        "bids": [[int(bid in possible[s]) for bid in range(7)] for s in around],
+        "needed": [[int(more + twin.won[s] in possible[s]) for more in range(7)] for s in around],
+        "totals": [twin.totals[s] for s in around],
+        "round": [twin.round],
+        "zero_call": one_hot(("in_turn", "secret").index(twin.zero_call), 2),
+        "tie": one_hot(("last", "first").index(twin.tie), 2),
+        "bonus": one_hot(("table", "per_miss").index(twin.bonus), 2),
+    }
+
+
+def expected(twin: NokosuDice, seat: int) -> dict[str, Any]:
+    around = [(seat + place) % twin.num_players for place in range(twin.num_players)]
+    return {
+        **expected_items(twin, seat, around),
+        **expected_dice(twin, seat, around),
+        **expected_history(twin, seat, around),
+        **expected_trick(twin, seat, around),
+        **expected_seats(twin, around),
+    }
+
+
+def padded(value: Any, shape: tuple[int, ...]) -> Any:
+    """Fill the rows of absent seats with zeros."""
+    array, full = np.asarray(value), np.zeros(shape, int)
+    full[tuple(slice(length) for length in array.shape)] = array
+    return full
+
+
+@pytest.mark.parametrize("num_players", GAME.table_sizes)
+def test_every_cell_is_what_the_layout_says(num_players: int):
+    compared = 0
+    for seed, options in enumerate(OPTION_SETS[::3]):
+        for records, actions in recorded(GAME, num_players, 1, seed, options):
+            seen = [observations(GAME, records, np.full(len(records), seat))[0] for seat in range(num_players)]
+            for move, twin in enumerate(lockstep(nokosu_dice_lockstep, records, actions, options)):
+                for seat in range(num_players):
+                    found = GAME.layout.views(seen[seat][move])
+                    told = expected(twin, seat)
+                    assert found.keys() == told.keys()
+                    for part in GAME.layout:
+                        wanted = padded(told[part.name], part.shape)
+                        assert np.array_equal(found[part.name], wanted), (part.name, seat, move, options)
+                    compared += 1
+    assert compared > 400
+
+
+def test_items_and_hands_are_as_many_as_the_layout_says():
+    assert len(CARDS) == 40
+    assert len(DICE) == 30
+    assert GAME.layout["cards_left"].high == HAND_SIZE[4]

@@ -306,7 +306,7 @@ def pick_device(name: str) -> str:
 def check(settings: TrainSettings) -> None:
     """Raise IceError, before any work is done, for settings that cannot be trained with."""
     game = find_game(settings.env)
-    sizes = command_line.choose_table_sizes(game, settings.num_players)
+    sizes = tuple(sorted(set(command_line.choose_table_sizes(game, settings.num_players))))
     game.make_options(settings.options)
     choose("reward", settings.reward, ("win", "score", "margin"))
     if settings.minutes is None and settings.steps is None:

@@ -8,6 +8,7 @@ A generated part stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- e
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import re
@@ -145,7 +146,9 @@ def fields(kind: type[Any], what: str) -> str:
 def described(kind: type[Any], prefix: str = "") -> Iterable[tuple[str, str, str]]:
     """Yield name, default and meaning of each field of a dataclass."""
     meanings = {part.arg_name: part.description or "" for part in docstring_parser.parse_from_object(kind).params}
-    for field, value in vars(kind()).items():
+    values = kind()
+    for field in (part.name for part in dataclasses.fields(kind)):
+        value = getattr(values, field)
         if dataclasses.is_dataclass(value):
             yield from described(type(value), f"{prefix}{field}.")
         elif field not in meanings:
@@ -242,6 +245,13 @@ def history(name: str) -> str:
 def files() -> str:
     """Return what is in the folder of a training run."""
     return f"```text\n{CONTENTS.strip()}\n```"
+
+
+def rows(path: str) -> str:
+    """Return a CSV file of the repository as a table; its lists (a|b) are written with commas."""
+    with (ROOT / path).open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file)
+    return table(header, ([cell.replace("|", ", ") for cell in line] for line in lines))
 
 
 def config(name: str) -> str:
@@ -386,7 +396,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     part.__name__: part
     for part in (
         *(environments, options, settings, specification, observation, actions, text, view, history, files, config),
-        *(statistics, rounds, results, speeds),
+        *(rows, statistics, rounds, results, speeds),
     )
 }
 """The generated parts, by the name in the mark."""

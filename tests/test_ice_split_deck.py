@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import pickle
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,10 @@ import numpy as np
 import pytest
 
 from ice_envs import Batch, IceError, ice_split_v0
+from ice_envs.agents import load
+from ice_envs.agents.manifest import interface
 from ice_envs.games.ice_split.deck import COLUMNS, deck_hash, deck_rows, packed, read_deck, reconstruction, unpacked
+from tests import portable_agents
 from tests.ice_split_lockstep import deck_rows as file_rows
 from tests.ice_split_positions import GAME, OTHER_DECK
 
@@ -149,6 +153,30 @@ def test_the_deck_is_in_the_package():
     settings = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
     assert 'ice_envs = ["py.typed", "games/*/*.csv"]' in settings
     assert PATH.match("ice_envs/games/*/*.csv")
+
+
+# ---- agents ----
+
+
+def test_an_agent_plays_only_with_the_deck_it_was_trained_with(tmp_path: Path):
+    agent = load(portable_agents.export(tmp_path, GAME))
+    actions = agent.choose(Batch(GAME, 3, num_players=2, two_pairs="apart").states)
+    assert len(actions) == 3
+    with pytest.raises(IceError) as caught:
+        agent.choose(Batch(GAME, 3, num_players=2, deck=OTHER_DECK).states)
+    own, other = GAME.data_hash({}), GAME.data_hash({"deck": OTHER_DECK})
+    assert f"'tiny' was trained with deck_hash {own}, and cannot play with deck_hash {other}" in str(caught.value)
+
+
+def test_a_manifest_says_with_which_deck_the_agent_was_trained(tmp_path: Path):
+    path = portable_agents.export(tmp_path, GAME)
+    manifest = json.loads(path.read_text())
+    assert (manifest["data_hash"], manifest["options"]["deck"]) == (GAME.data_hash({}), "reconstruction")
+    assert interface(GAME, options={"deck": OTHER_DECK})["data_hash"] == GAME.data_hash({"deck": OTHER_DECK})
+    del manifest["data_hash"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(IceError, match=r"agent.json lacks 'data_hash', which tells with which data of ice_split"):
+        load(path)
 
 
 # ---- the reconstruction ----

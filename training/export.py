@@ -138,8 +138,9 @@ def describe(
 ) -> Manifest:
     """Return the manifest, its part about the model file still empty; it may play what it was evaluated at."""
     seats = sorted({row["num_players"] for row in evaluation})
-    manifest = Manifest(
-        **interface(game, training["reward"]),
+    options = evaluation[0]["options"]
+    return Manifest(
+        **interface(game, training["reward"], options),
         schema=SCHEMA,
         name=name,
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -147,16 +148,13 @@ def describe(
         licence="MIT",
         description=f"{game.title} with {' or '.join(map(str, seats))} seats, trained by self-play",
         onnx=OnnxFile(file="", sha256="", bytes=0, opset=0, ir_version=0, exporter="", producer=""),
-        options=evaluation[0]["options"],
+        options=options,
         seats=seats,
         training={**training},
         evaluation=list(evaluation),
         parity=parity(network, game),
         limits=[*LIMITS, *game.notes],
     )
-    if data_hash := game.data_hash(manifest["options"]):
-        manifest["data_hash"] = data_hash
-    return manifest
 
 
 def parity(network: ActorCritic, game: Game) -> Parity:

@@ -207,11 +207,11 @@ VALUES = {
 """What the value says of the seat that observes, and its units, by the reward that it was trained for."""
 
 
-def interface(game: Game, reward: str = "win") -> Interface:
-    """Return the part of a manifest that follows from the game and the reward it was learned for."""
+def interface(game: Game, reward: str = "win", options: Mapping[str, Any] | None = None) -> Interface:
+    """Return the part of a manifest that follows from the game, the reward and the options it was learned for."""
     value_meaning, value_units = VALUES[reward]
     length, actions = game.layout.size, game.num_actions
-    return Interface(
+    part = Interface(
         game=game.name,
         rules_version=game.version,
         env_id=game.env_id,
@@ -252,6 +252,9 @@ def interface(game: Game, reward: str = "win") -> Interface:
         selection=Selection(default="argmax", temperature=1.0, tie_break="lowest index"),
         recurrent=False,
     )
+    if data_hash := game.data_hash(options or {}):
+        part["data_hash"] = data_hash
+    return part
 
 
 def read_manifest(path: str | Path) -> Manifest:

@@ -49,9 +49,9 @@ _BLIND = 1.0
 _MOST_NEEDED = 14
 
 
-def _chances() -> NDArray[np.float32]:
-    """Return the chance of `needed` successes or more in the turns left: (kinds of success, needed, turns) float32."""
-    chances = np.zeros((len(_SUCCESS), _MOST_NEEDED + 1, DISPLAY_SIZE + 1), np.float32)
+def _chances() -> NDArray[np.float64]:
+    """Return the chance of `needed` successes or more in the turns left: (kinds of success, needed, turns)."""
+    chances = np.zeros((len(_SUCCESS), _MOST_NEEDED + 1, DISPLAY_SIZE + 1))
     for kind, p in enumerate(_SUCCESS):
         for needed in range(_MOST_NEEDED + 1):
             for turns in range(DISPLAY_SIZE + 1):
@@ -61,7 +61,8 @@ def _chances() -> NDArray[np.float32]:
 
 
 _CHANCES = _chances()
-_STAYS = np.array([(1 - _SPOILED) ** turns for turns in range(DISPLAY_SIZE + 1)], np.float32)
+_STAYS = (1 - _SPOILED) ** np.arange(4 * DISPLAY_SIZE)
+"""The chance that nothing is spoiled in so many turns."""
 
 
 @compiled
@@ -195,7 +196,7 @@ def chance_of_flag(
         kinds += count > 0
         most = max(most, count)
     if flag == _THREE_KINDS:
-        return 0.0 if kinds > 3 else _STAYS[left] ** (kinds + 1)
+        return 0.0 if kinds > 3 else _STAYS[left * (kinds + 1)]
     if flag >= _MORE_FLAVORS:
         needed = DISPLAY_SIZE // 2 + 2 - (size if flag == _MORE_FLAVORS else goals)
         return _CHANCES[_EITHER_SIDE, max(needed, 0), left]

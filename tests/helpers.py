@@ -87,6 +87,13 @@ def masks(game: Game, states: States) -> Any:
     return out
 
 
+def greedy_choices(states: States) -> Any:
+    """Return the greedy baseline's action (N,) in each game."""
+    actions = np.full(len(states), -1)
+    loops.greedy_actions(states, actions)
+    return actions
+
+
 def determinized(states: States, seats: Any, seeds: Any) -> States:
     """Return copies of the games with what seat `seats[i]` cannot know redrawn from `seeds[i]`."""
     copies = states.copy()

@@ -42,3 +42,9 @@ def random_states(room: Any, num_players: int, count: int, seed: int) -> dict[st
     positions = np.concatenate(found)
     phase = room.phases(positions)
     return {name: rng.choice(positions[phase == index], count, False) for index, name in enumerate(room.PHASES)}
+
+
+def positions_to_move(room: Any, num_players: int) -> States:
+    """Return positions, with all options, in which somebody is to move."""
+    found = random_states(room, num_players, 500, seed=num_players)
+    return np.concatenate([states for phase, states in found.items() if phase != "over"])

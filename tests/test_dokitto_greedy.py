@@ -14,21 +14,15 @@ from ice_envs.engine.game import States
 from ice_envs.games.dokitto.rules import CONE_SIZE
 from tests import dokitto_positions
 from tests.dokitto_positions import GAME, action_code, play, position
-from tests.helpers import apply_games, masks, results, started
-from tests.rooms import random_states
+from tests.helpers import apply_games, greedy_choices, masks, results, started
+from tests.rooms import positions_to_move
 
 GREEDY = sys.modules["ice_envs.games.dokitto.greedy"]  # the package's attribute of that name is the function
 GAMES = 3000
 
 
-def greedy(states: States) -> Any:
-    actions = np.full(len(states), -1)
-    loops.greedy_actions(states, actions)
-    return actions
-
-
 def choice(states: States) -> str:
-    return action_code(int(greedy(states)[0]))
+    return action_code(int(greedy_choices(states)[0]))
 
 
 # ---- strength ----
@@ -41,7 +35,7 @@ def win_share(num_players: int, **options: Any) -> float:
     actions, total = np.zeros(GAMES, np.int64), 0.0
     for seed in np.random.default_rng(num_players).integers(2**64, size=10_000, dtype=np.uint64):
         loops.random_actions(masks(GAME, states), seed, actions)
-        actions = np.where(states["to_move"] == agent, greedy(states), actions)
+        actions = np.where(states["to_move"] == agent, greedy_choices(states), actions)
         apply_games(states, actions)
         over = states["over"] != 0
         total += results(states[over])[1][np.arange(over.sum()), agent[over]].sum()
@@ -69,19 +63,7 @@ def test_beats_random_under_other_options(options: dict[str, Any]):
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> States:
-    """Positions in which somebody is to move, with all options."""
-    found = random_states(dokitto_positions, request.param, 500, seed=request.param)
-    return np.concatenate([states for phase, states in found.items() if phase != "over"])
-
-
-def test_always_chooses_something_legal(positions: States):
-    assert masks(GAME, positions)[np.arange(len(positions)), greedy(positions)].all()
-
-
-def test_changes_nothing(positions: States):
-    copies = positions.copy()
-    greedy(copies)
-    assert copies.tobytes() == positions.tobytes()
+    return positions_to_move(dokitto_positions, request.param)
 
 
 def test_reads_nothing_hidden(positions: States):
@@ -93,7 +75,7 @@ def test_reads_nothing_hidden(positions: States):
         nonsense[name] = rng.integers(high, size=positions[name].shape, dtype=positions[name].dtype)
     own = np.arange(len(positions)), positions["to_move"]
     nonsense["hands"][own] = positions["hands"][own]
-    assert np.array_equal(greedy(nonsense), greedy(positions))
+    assert np.array_equal(greedy_choices(nonsense), greedy_choices(positions))
 
 
 # ---- plain moves ----

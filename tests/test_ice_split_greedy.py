@@ -10,24 +10,18 @@ import pytest
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from tests import ice_split_positions
-from tests.helpers import apply_games, masks, results, started
+from tests.helpers import apply_games, greedy_choices, masks, results, started
 from tests.ice_split_lockstep import MOVES
 from tests.ice_split_positions import GAME
 from tests.ice_split_tables import CoreTable, deal, made_deck, new_table
-from tests.rooms import random_states
+from tests.rooms import positions_to_move
 
 GAMES = 1500
 
 
-def greedy(states: States) -> Any:
-    actions = np.full(len(states), -1)
-    loops.greedy_actions(states, actions)
-    return actions
-
-
 def choice(table: Any) -> tuple[Any, ...]:
     assert isinstance(table, CoreTable)
-    return MOVES[int(greedy(table.states)[0])]
+    return MOVES[int(greedy_choices(table.states)[0])]
 
 
 # ---- strength ----
@@ -41,7 +35,7 @@ def played(num_players: int, all_greedy: bool, **options: Any) -> tuple[float, f
     for turn in range(GAME.longest_game(num_players, GAME.make_options(options))):
         loops.random_actions(masks(GAME, states), np.uint64(turn), actions)
         own = all_greedy | (states["to_move"] == agent)
-        apply_games(states, np.where(own, greedy(states), actions))
+        apply_games(states, np.where(own, greedy_choices(states), actions))
     assert states["over"].all()
     points, shares = results(states)
     return float(shares[rows, agent].mean()), float(points[rows, agent].mean())
@@ -71,19 +65,7 @@ def test_beats_random_under_other_options(options: dict[str, Any]):
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> States:
-    """Positions in which somebody is to move, with all options."""
-    found = random_states(ice_split_positions, request.param, 500, seed=request.param)
-    return np.concatenate([states for phase, states in found.items() if phase != "over"])
-
-
-def test_always_chooses_something_legal(positions: States):
-    assert masks(GAME, positions)[np.arange(len(positions)), greedy(positions)].all()
-
-
-def test_changes_nothing(positions: States):
-    copies = positions.copy()
-    greedy(copies)
-    assert copies.tobytes() == positions.tobytes()
+    return positions_to_move(ice_split_positions, request.param)
 
 
 def test_reads_nothing_hidden(positions: States):
@@ -96,7 +78,7 @@ def test_reads_nothing_hidden(positions: States):
         nonsense[name] = rng.integers(high, size=positions[name].shape, dtype=positions[name].dtype)
         if name not in ("rng", "deck"):
             nonsense[name][own] = positions[name][own]
-    assert np.array_equal(greedy(nonsense), greedy(positions))
+    assert np.array_equal(greedy_choices(nonsense), greedy_choices(positions))
 
 
 # ---- plain moves ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -11,74 +10,30 @@ import numpy as np
 import pytest
 
 from ice_envs import IceError
-from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from tests import ice_split_positions
-from tests.helpers import masks, observations
+from tests.helpers import masks
 from tests.ice_split_positions import GAME, HIDDEN, OTHER_DECK
 from tests.ice_split_tables import CoreTable, deal, new_table
-from tests.rooms import random_states
+from tests.views import ThereAndBack, there_and_back
 
-PER_PHASE = 60
 View = dict[str, Any]
-
-
-def through_json(state: Any, seat: int) -> States:
-    return GAME.from_view(json.loads(json.dumps(GAME.to_view(state, seat))))
-
-
-def greedy(states: States) -> list[int]:
-    actions = np.zeros(len(states), np.int64)
-    loops.greedy_actions(states, actions)
-    return actions.tolist()
 
 
 # ---- there and back, on random positions of all phases with all options ----
 
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
-def there_and_back(request: pytest.FixtureRequest) -> tuple[States, Any, States]:
-    """Positions paired with every seat of their table, and what from_view made of their views."""
-    size = request.param
-    states = np.concatenate(list(random_states(ice_split_positions, size, PER_PHASE, seed=20 + size).values()))
-    assert len(states) == 4 * PER_PHASE
-    states, seats = np.repeat(states, size), np.tile(np.arange(size), len(states))
-    return states, seats, np.concatenate(list(map(through_json, states, seats.tolist())))
+def sent(request: pytest.FixtureRequest) -> ThereAndBack:
+    return there_and_back(ice_split_positions, request.param)
 
 
-def test_the_seat_observes_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    for before, after in zip(observations(GAME, states, seats), observations(GAME, rebuilt, seats), strict=True):
-        assert before.tobytes() == after.tobytes()
-
-
-def test_greedy_plays_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    own = (states["to_move"] == seats) & (states["over"] == 0)
-    assert own.sum() == 3 * PER_PHASE
-    assert greedy(states[own]) == greedy(rebuilt[own])
-
-
-def test_all_that_is_not_hidden_is_rebuilt(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    fields = set(GAME.dtype.names) - HIDDEN
-    assert {name for name in fields if not np.array_equal(states[name], rebuilt[name])} == set()
+def test_what_the_seat_sees_of_hidden_fields_is_rebuilt(sent: ThereAndBack):
+    states, seats, rebuilt = sent
     own = np.arange(len(states)), seats
     for name in HIDDEN - {"rng", "deck"}:
         assert np.array_equal(states[name][own], rebuilt[name][own]), name
     assert np.array_equal(*np.bitwise_count(np.stack([states["hands"], rebuilt["hands"]])))
-
-
-def test_the_view_of_the_rebuilt_game_is_the_same(there_and_back: tuple[States, Any, States]):
-    for state, seat, other in zip(*there_and_back, strict=True):
-        assert GAME.to_view(state, seat) == GAME.to_view(other, seat)
-
-
-def test_the_text_fits_100_columns(there_and_back: tuple[States, Any, States]):
-    states, seats, _ = there_and_back
-    for state, seat in zip(states, seats.tolist(), strict=True):
-        for text in (GAME.to_text(state, seat), GAME.to_text(state, None)):
-            assert max(map(len, text.splitlines())) <= 100
 
 
 # ---- one table by hand ----

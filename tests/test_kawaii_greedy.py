@@ -10,23 +10,17 @@ import pytest
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from tests import kawaii_positions
-from tests.helpers import apply_games, masks, results, started
+from tests.helpers import apply_games, greedy_choices, masks, results, started
 from tests.kawaii_positions import GAME, HIDDEN, OPTION_SETS, window
-from tests.rooms import random_states
+from tests.rooms import positions_to_move
 
 GAMES = 1000
 LATER = "s2 c3 v1 m1 " * 10
 """Cards enough that the round has hardly begun."""
 
 
-def greedy(states: States) -> Any:
-    actions = np.full(len(states), -1)
-    loops.greedy_actions(states, actions)
-    return actions
-
-
 def choice(states: States) -> int:
-    return int(greedy(states)[0])
+    return int(greedy_choices(states)[0])
 
 
 # ---- strength ----
@@ -43,7 +37,7 @@ def win_share(num_players: int, passing: float, **options: Any) -> float:
     for seed in rng.integers(2**64, size=10_000, dtype=np.uint64):
         loops.random_actions(masks(GAME, states), seed, actions)
         actions[rng.random(len(actions)) < passing] = 0
-        actions = np.where(states["to_move"] == agent, greedy(states), actions)
+        actions = np.where(states["to_move"] == agent, greedy_choices(states), actions)
         apply_games(states, actions)
         over = states["over"] != 0
         total += results(states[over])[1][np.arange(over.sum()), agent[over]].sum()
@@ -74,19 +68,7 @@ def test_beats_random_under_other_options(options: dict[str, Any]):
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> States:
-    """Positions in which somebody is to move, with all options."""
-    found = random_states(kawaii_positions, request.param, 500, seed=request.param)
-    return np.concatenate([states for phase, states in found.items() if phase != "over"])
-
-
-def test_always_chooses_something_legal(positions: States):
-    assert masks(GAME, positions)[np.arange(len(positions)), greedy(positions)].all()
-
-
-def test_changes_nothing(positions: States):
-    copies = positions.copy()
-    greedy(copies)
-    assert copies.tobytes() == positions.tobytes()
+    return positions_to_move(kawaii_positions, request.param)
 
 
 def test_reads_nothing_hidden(positions: States):
@@ -98,7 +80,7 @@ def test_reads_nothing_hidden(positions: States):
         nonsense[name] = rng.integers(5, size=positions[name].shape)
     for name in ("favorite_flavor", "favorite_shape"):
         nonsense[name][own] = positions[name][own]
-    assert np.array_equal(greedy(nonsense), greedy(positions))
+    assert np.array_equal(greedy_choices(nonsense), greedy_choices(positions))
 
 
 # ---- plain choices ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -11,79 +10,35 @@ import numpy as np
 import pytest
 
 from ice_envs import IceError
-from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.games.kawaii.cards import COPIES
 from tests import kawaii_positions
-from tests.helpers import determinized, masks, observations
-from tests.kawaii_positions import GAME, HIDDEN, OPTION_SETS, kinds_on_the_table, play, window
-from tests.rooms import random_states
+from tests.helpers import determinized, masks
+from tests.kawaii_positions import GAME, OPTION_SETS, kinds_on_the_table, play, window
+from tests.views import ThereAndBack, set_to, there_and_back, without
 
-PER_PHASE = 60
 OPEN_WITHOUT_MEMORY = {"piles", "captured", "left"}
-
-
-def through_json(state: Any, seat: int) -> States:
-    return GAME.from_view(json.loads(json.dumps(GAME.to_view(state, seat))))
-
-
-def greedy(states: States) -> list[int]:
-    actions = np.zeros(len(states), np.int64)
-    loops.greedy_actions(states, actions)
-    return actions.tolist()
 
 
 # ---- there and back, on random positions of all phases with all options ----
 
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
-def there_and_back(request: pytest.FixtureRequest) -> tuple[States, Any, States]:
-    """Positions paired with every seat of their table, and what from_view made of their views."""
-    size = request.param
-    states = np.concatenate(list(random_states(kawaii_positions, size, PER_PHASE, seed=20 + size).values()))
-    assert len(states) == 4 * PER_PHASE
-    states, seats = np.repeat(states, size), np.tile(np.arange(size), len(states))
-    return states, seats, np.concatenate(list(map(through_json, states, seats.tolist())))
+def sent(request: pytest.FixtureRequest) -> ThereAndBack:
+    return there_and_back(kawaii_positions, request.param)
 
 
-def test_the_seat_observes_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    for before, after in zip(observations(GAME, states, seats), observations(GAME, rebuilt, seats), strict=True):
-        assert before.tobytes() == after.tobytes()
-
-
-def test_greedy_plays_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    own = (states["to_move"] == seats) & (states["over"] == 0)
-    assert own.sum() == 3 * PER_PHASE
-    assert greedy(states[own]) == greedy(rebuilt[own])
-
-
-def test_all_that_is_not_hidden_is_rebuilt(there_and_back: tuple[States, Any, States]):
-    states, _, rebuilt = there_and_back
-    fields = set(GAME.dtype.names) - HIDDEN - {"decisions"}  # their number is not in the view
-    assert {name for name in fields if not np.array_equal(states[name], rebuilt[name])} == set()
+def test_what_the_seat_sees_of_hidden_fields_is_rebuilt(sent: ThereAndBack):
+    states, _, rebuilt = sent
     seen = (states["memory"] == 0) | (states["over"] != 0)
     for name in OPEN_WITHOUT_MEMORY:
         assert np.array_equal(states[name][seen], rebuilt[name][seen])
 
 
-def test_no_card_is_lost(there_and_back: tuple[States, Any, States]):
-    states, _, rebuilt = there_and_back
+def test_no_card_is_lost(sent: ThereAndBack):
+    states, _, rebuilt = sent
     for i in range(0, len(states), 7):
         assert np.array_equal(kinds_on_the_table(states[i : i + 1]), kinds_on_the_table(rebuilt[i : i + 1]))
-
-
-def test_the_view_of_the_rebuilt_game_is_the_same(there_and_back: tuple[States, Any, States]):
-    for state, seat, other in zip(*there_and_back, strict=True):
-        assert GAME.to_view(state, seat) == GAME.to_view(other, seat)
-
-
-def test_the_text_fits_100_columns(there_and_back: tuple[States, Any, States]):
-    states, seats, _ = there_and_back
-    for state, seat in zip(states, seats.tolist(), strict=True):
-        for text in (GAME.to_text(state, seat), GAME.to_text(state, None)):
-            assert max(map(len, text.splitlines())) <= 100
 
 
 def test_options_are_read_back():
@@ -214,24 +169,6 @@ def test_a_rebuilt_game_plays_on():
 
 
 # ---- views that nobody can have ----
-
-
-def set_to(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
-        for step in path[:-1]:
-            view = view[step]
-        view[path[-1]] = value
-
-    return change
-
-
-def without(*path: Any) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
-        for step in path[:-1]:
-            view = view[step]
-        del view[path[-1]]
-
-    return change
 
 
 WRONG = {

@@ -10,23 +10,17 @@ import pytest
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from tests import nokosu_dice_positions as room
-from tests.helpers import apply_games, masks, results, started
+from tests.helpers import apply_games, greedy_choices, masks, results, started
 from tests.nokosu_dice_lockstep import MOVES
 from tests.nokosu_dice_positions import GAME
 from tests.nokosu_dice_tables import CoreTable, code_of
-from tests.rooms import random_states
+from tests.rooms import positions_to_move
 
 GAMES = 1500
 
 
-def greedy(states: States) -> Any:
-    actions = np.full(len(states), -1)
-    loops.greedy_actions(states, actions)
-    return actions
-
-
 def choice(table: CoreTable) -> str:
-    return code_of(MOVES[greedy(table.states)[0]])
+    return code_of(MOVES[greedy_choices(table.states)[0]])
 
 
 # ---- strength ----
@@ -43,7 +37,7 @@ def against_random(num_players: int, **options: Any) -> tuple[float, float]:
     actions, hits, rounds = np.zeros(GAMES, np.int64), 0, 0
     for seed in np.random.default_rng(num_players).integers(2**64, size=288, dtype=np.uint64):
         loops.random_actions(masks(GAME, states), seed, actions)
-        actions = np.where(states["to_move"] == agent, greedy(states), actions)
+        actions = np.where(states["to_move"] == agent, greedy_choices(states), actions)
         before, totals = states["round_number"].copy(), states["totals"].astype(int)
         apply_games(states, actions)
         ended = (states["round_number"] != before) | (states["over"] != 0)
@@ -72,19 +66,7 @@ def test_beats_random_under_other_options(options: dict[str, Any]):
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> States:
-    """Positions in which somebody is to move, with all options."""
-    found = random_states(room, request.param, 500, seed=request.param)
-    return np.concatenate([states for phase, states in found.items() if phase != "over"])
-
-
-def test_always_chooses_something_legal(positions: States):
-    assert masks(GAME, positions)[np.arange(len(positions)), greedy(positions)].all()
-
-
-def test_changes_nothing(positions: States):
-    copies = positions.copy()
-    greedy(copies)
-    assert copies.tobytes() == positions.tobytes()
+    return positions_to_move(room, request.param)
 
 
 def test_reads_nothing_hidden(positions: States):
@@ -99,7 +81,7 @@ def test_reads_nothing_hidden(positions: States):
             if seat != true.to_move:
                 cards = rng.choice(40, int(true.hands[seat]).bit_count(), False)
                 state.hands[seat] = sum(1 << int(card) for card in cards)
-    assert np.array_equal(greedy(nonsense), greedy(positions))
+    assert np.array_equal(greedy_choices(nonsense), greedy_choices(positions))
 
 
 # ---- plain moves ----

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -11,82 +9,27 @@ import numpy as np
 import pytest
 
 from ice_envs import IceError
-from ice_envs.engine import loops
 from ice_envs.engine.game import States
-from ice_envs.engine.generator import game_seeds
 from tests import nokosu_dice_positions as room
-from tests.helpers import apply_games, determinized, masks, observations, started
-from tests.nokosu_dice_positions import GAME, HIDDEN, PHASES
-from tests.rooms import random_states
-
-PER_PHASE = 60
-
-
-def through_json(state: Any, seat: int) -> States:
-    return GAME.from_view(json.loads(json.dumps(GAME.to_view(state, seat))))
-
-
-def greedy(states: States) -> list[int]:
-    actions = np.zeros(len(states), np.int64)
-    loops.greedy_actions(states, actions)
-    return actions.tolist()
-
+from tests.helpers import apply_games, masks, started
+from tests.nokosu_dice_positions import GAME
+from tests.views import ThereAndBack, set_to, there_and_back, without
 
 # ---- there and back, on random positions of all phases with all options ----
 
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
-def there_and_back(request: pytest.FixtureRequest) -> tuple[States, Any, States]:
-    """Positions paired with every seat of their table, and what from_view made of their views."""
-    size = request.param
-    states = np.concatenate(list(random_states(room, size, PER_PHASE, seed=20 + size).values()))
-    assert len(states) == len(PHASES) * PER_PHASE
-    states, seats = np.repeat(states, size), np.tile(np.arange(size), len(states))
-    return states, seats, np.concatenate(list(map(through_json, states, seats.tolist())))
+def sent(request: pytest.FixtureRequest) -> ThereAndBack:
+    return there_and_back(room, request.param)
 
 
-def test_the_seat_observes_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    for before, after in zip(observations(GAME, states, seats), observations(GAME, rebuilt, seats), strict=True):
-        assert before.tobytes() == after.tobytes()
-
-
-def test_greedy_plays_the_same(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    own = (states["to_move"] == seats) & (states["over"] == 0)
-    assert own.sum() == (len(PHASES) - 1) * PER_PHASE
-    assert greedy(states[own]) == greedy(rebuilt[own])
-
-
-def test_all_that_is_not_hidden_is_rebuilt(there_and_back: tuple[States, Any, States]):
-    states, seats, rebuilt = there_and_back
-    fields = set(GAME.dtype.names) - HIDDEN - {"decisions"}  # those of earlier rounds are not in the view
-    assert {name for name in fields if not np.array_equal(states[name], rebuilt[name])} == set()
+def test_what_the_seat_sees_of_hidden_fields_is_rebuilt(sent: ThereAndBack):
+    states, seats, rebuilt = sent
     own = np.arange(len(states)), seats
     for name in ("hands", "commits"):
         assert np.array_equal(states[name][own], rebuilt[name][own])
     assert np.array_equal(*np.bitwise_count(np.stack([states["hands"], rebuilt["hands"]])))
     assert np.array_equal(states["commits"] < 0, rebuilt["commits"] < 0)
-
-
-def test_the_view_of_the_rebuilt_game_is_the_same(there_and_back: tuple[States, Any, States]):
-    for state, seat, other in zip(*there_and_back, strict=True):
-        assert GAME.to_view(state, seat) == GAME.to_view(other, seat)
-
-
-def test_the_view_does_not_change_when_what_is_hidden_does(there_and_back: tuple[States, Any, States]):
-    states, seats, _ = there_and_back
-    hidden = determinized(states, seats, game_seeds(3, len(states)))
-    assert (hidden["hands"] != states["hands"]).any()
-    for state, seat, other in zip(states, seats, hidden, strict=True):
-        assert GAME.to_view(state, seat) == GAME.to_view(other, seat)
-
-
-def test_the_text_fits_100_columns(there_and_back: tuple[States, Any, States]):
-    states, seats, _ = there_and_back
-    for state, seat in zip(states, seats.tolist(), strict=True):
-        for text in (GAME.to_text(state, seat), GAME.to_text(state, None)):
-            assert max(map(len, text.splitlines())) <= 100
 
 
 # ---- one table by hand ----
@@ -163,24 +106,6 @@ def test_a_view_of_a_finished_game():
 
 
 # ---- views that nobody can have ----
-
-
-def set_to(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
-        for step in path[:-1]:
-            view = view[step]
-        view[path[-1]] = value
-
-    return change
-
-
-def without(*path: Any) -> Callable[[dict[str, Any]], None]:
-    def change(view: dict[str, Any]) -> None:
-        for step in path[:-1]:
-            view = view[step]
-        del view[path[-1]]
-
-    return change
 
 
 WRONG = {

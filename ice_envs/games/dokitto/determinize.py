@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine.bits import count_bits
-from ice_envs.engine.generator import random_below
+from ice_envs.engine.hidden import deal_unseen
 from ice_envs.engine.jit import compiled
 from ice_envs.games.dokitto.observation import unseen_numbers
 from ice_envs.games.dokitto.rules import (
@@ -18,16 +18,14 @@ from ice_envs.games.dokitto.rules import (
     place_stars,
 )
 
-_MIXING_PASSES = 4
+_FLAVORS_OF_CARDS = np.arange(NUM_CARDS) // NUM_NUMBERS
 
 
 @compiled
 def determinize(state: Any, seat: int, seed: Any) -> None:
     """Reseed the record and redraw the other hands and the stars, agreeing with shown voids and found toppings.
 
-    Without shown voids every deal is equally likely. With them, a random deal is mended by random exchanges that
-    never add a conflict: a symmetric walk, so close to uniform over the deals that agree. (Where voids leave so few
-    deals that no exchange of two cards leads from one to another, a small bias of the mending stays.)
+    See `engine.hidden` for how evenly the deals that agree are drawn.
     """
     state.rng = seed
     redraw_stars(state)
@@ -39,9 +37,7 @@ def determinize(state: Any, seat: int, seed: Any) -> None:
             for _ in range(hand_count(state, other)):
                 holders[place] = other
                 place += 1
-    for place in range(unseen):
-        exchange(state, place, place + random_below(state, unseen - place))
-    respect_voids(state, holders, unseen)
+    deal_unseen(state, _FLAVORS_OF_CARDS, holders, unseen)
     for other in range(state.num_players):
         if other != seat:
             state.hands[other, :] = 0
@@ -81,39 +77,3 @@ def hand_count(state: Any, seat: int) -> int:
     for flavor in range(NUM_FLAVORS):
         count += count_bits(state.hands[seat, flavor])
     return count
-
-
-@compiled
-def exchange(state: Any, place: int, other: int) -> None:
-    """Swap two cards of the deck."""
-    card = state.deck[place]
-    state.deck[place] = state.deck[other]
-    state.deck[other] = card
-
-
-@compiled
-def conflicts(state: Any, holder: int, card: int) -> int:
-    """Return 1 if the holder has shown that it does not hold the card's flavor."""
-    if holder == state.num_players:
-        return 0
-    return (state.voids[holder] >> (card // NUM_NUMBERS)) & 1
-
-
-@compiled
-def respect_voids(state: Any, holders: Any, unseen: int) -> None:
-    """Exchange cards at random until no holder has a flavor it has shown not to have."""
-    if not state.voids[: state.num_players].any():
-        return
-    remaining, passes = 1, 0
-    while remaining or passes < _MIXING_PASSES:
-        remaining = 0
-        passes += 1
-        for place in range(unseen):
-            other = random_below(state, unseen)
-            here, there = state.deck[place], state.deck[other]
-            before = conflicts(state, holders[place], here) + conflicts(state, holders[other], there)
-            after = conflicts(state, holders[place], there) + conflicts(state, holders[other], here)
-            if after <= before:
-                exchange(state, place, other)
-        for place in range(unseen):
-            remaining += conflicts(state, holders[place], state.deck[place])

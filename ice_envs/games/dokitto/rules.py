@@ -15,6 +15,7 @@ from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.seats import lowest_after, share_win
 from ice_envs.errors import choose, whole_number
 
 FLAVORS = ("strawberry", "chocolate", "matcha", "grape", "vanilla")
@@ -359,12 +360,7 @@ def next_first_leader(state: Any, winner: int) -> int:
     if state.next_leader == 1:
         return (state.first_leader + 1) % state.num_players
     if state.next_leader == 2:
-        lowest = (state.first_leader + 1) % state.num_players
-        for step in range(2, state.num_players + 1):
-            seat = (state.first_leader + step) % state.num_players
-            if state.totals[seat] < state.totals[lowest]:
-                lowest = seat
-        return lowest
+        return lowest_after(state, state.first_leader)
     if state.next_leader == 3:
         return random_below(state, state.num_players)
     return winner
@@ -380,14 +376,7 @@ def score(state: Any, out: Any) -> None:
 @compiled
 def win_share(state: Any, out: Any) -> None:
     """Write the win shares: most points win, equals share (rulebook: End of the Game)."""
-    best, winners = -1, 0
-    for seat in range(state.num_players):
-        if state.totals[seat] > best:
-            best, winners = state.totals[seat], 0
-        if state.totals[seat] == best:
-            winners += 1
-    for seat in range(state.num_players):
-        out[seat] = 1.0 / winners if state.totals[seat] == best else 0.0
+    share_win(state.num_players, state.totals, out)
 
 
 def score_range(num_players: int, options: DokittoOptions) -> tuple[int, int]:

@@ -13,6 +13,7 @@ import numpy as np
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.seats import relative
 from ice_envs.games.ice_split.deck import MOST_POINTS, NUM_CARDS, NUM_FLAVORS
 from ice_envs.games.ice_split.display import (
     FIELD,
@@ -117,13 +118,6 @@ def observe(state: Any, seat: int, out: Any) -> None:
     write_cards(state, seat, out)
     write_table(state, seat, out)
     write_displays(state, seat, out)
-
-
-@compiled
-def relative(state: Any, seat: int, observer: int) -> Any:
-    """Return how many places clockwise of the observer a seat sits."""
-    places = seat - observer
-    return places + state.num_players if places < 0 else places
 
 
 @compiled

@@ -18,6 +18,7 @@ from ice_envs.engine.bits import lowest_bit
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.seats import share_win
 from ice_envs.errors import choose
 from ice_envs.games.ice_split.deck import (
     NUM_CARDS,
@@ -341,15 +342,9 @@ def score(state: Any, out: Any) -> None:
 @compiled
 def win_share(state: Any, out: Any) -> None:
     """Write the win shares: most points win, then most different flavors; equals share (rulebook: End of the Game)."""
-    best, winners = -1, 0
     for seat in range(state.num_players):
-        standing = state.points[seat] * 8 + kinds_shown(state, seat)
-        out[seat] = standing
-        if standing > best:
-            best, winners = standing, 0
-        winners += standing == best
-    for seat in range(state.num_players):
-        out[seat] = 1.0 / winners if out[seat] == best else 0.0
+        out[seat] = state.points[seat] * 8 + kinds_shown(state, seat)
+    share_win(state.num_players, out, out)
 
 
 def score_range(num_players: int, options: IceSplitOptions) -> tuple[int, int]:

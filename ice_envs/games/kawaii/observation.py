@@ -11,6 +11,7 @@ from typing import Any
 
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.seats import relative
 from ice_envs.games.kawaii.cards import (
     CHERRY,
     ICE_COPIES,
@@ -168,13 +169,6 @@ def observe(state: Any, seat: int, out: Any) -> None:
             write_possible(state, other, place, out)
         place += 1
         other = other + 1 if other + 1 < state.num_players else 0
-
-
-@compiled
-def relative(state: Any, seat: int, observer: int) -> int:
-    """Return how many places clockwise of the observer a seat sits."""
-    places = seat - observer
-    return places + state.num_players if places < 0 else places
 
 
 @compiled

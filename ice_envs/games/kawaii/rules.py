@@ -15,6 +15,7 @@ from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.plain import checked_flag, checked_list
+from ice_envs.engine.seats import lowest_after, share_win
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games.kawaii.cards import (
     CHERRY,
@@ -321,7 +322,7 @@ def end_round(state: Any) -> None:
         state.tick = 0
         state.reactions[:] = 0
     else:
-        state.starter = next_starter(state)
+        state.starter = lowest_after(state, state.starter)
         deal(state)
 
 
@@ -359,17 +360,6 @@ def narrow_favorites(state: Any) -> None:
 
 
 @compiled
-def next_starter(state: Any) -> int:
-    """Return the seat with the lowest total; of several the first one clockwise after the last starter."""
-    lowest = (state.starter + 1) % state.num_players
-    for step in range(2, state.num_players + 1):
-        seat = (state.starter + step) % state.num_players
-        if state.totals[seat] < state.totals[lowest]:
-            lowest = seat
-    return lowest
-
-
-@compiled
 def score(state: Any, out: Any) -> None:
     """Write each seat's points of the finished rounds."""
     for seat in range(state.num_players):
@@ -379,14 +369,7 @@ def score(state: Any, out: Any) -> None:
 @compiled
 def win_share(state: Any, out: Any) -> None:
     """Write the win shares: most points win, equals share (rulebook: End of the Game)."""
-    best, winners = state.totals[0] - 1, 0
-    for seat in range(state.num_players):
-        if state.totals[seat] > best:
-            best, winners = state.totals[seat], 0
-        if state.totals[seat] == best:
-            winners += 1
-    for seat in range(state.num_players):
-        out[seat] = 1.0 / winners if state.totals[seat] == best else 0.0
+    share_win(state.num_players, state.totals, out)
 
 
 def score_range(num_players: int, options: KawaiiOptions) -> tuple[int, int]:

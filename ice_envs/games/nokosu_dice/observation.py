@@ -14,6 +14,7 @@ import numpy as np
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.seats import relative
 from ice_envs.games.nokosu_dice.chances import chance
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
@@ -193,13 +194,6 @@ def observe(state: Any, seat: int, out: Any) -> None:
     write_trick(state, seat, out)
     write_seats(state, seat, out)
     write_table(state, seat, out)
-
-
-@compiled
-def relative(state: Any, seat: int, observer: int) -> int:
-    """Return how many places clockwise of the observer a seat sits."""
-    places = seat - observer
-    return places + state.num_players if places < 0 else places
 
 
 @compiled

@@ -13,6 +13,7 @@ from ice_envs.engine.bits import lowest_bit
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.seats import share_win
 from ice_envs.errors import choose
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
@@ -370,14 +371,7 @@ def score(state: Any, out: Any) -> None:
 @compiled
 def win_share(state: Any, out: Any) -> None:
     """Write the win shares: most points win, equals share (rulebook: End of the Game)."""
-    best, winners = -1, 0
-    for seat in range(state.num_players):
-        if state.totals[seat] > best:
-            best, winners = state.totals[seat], 0
-        if state.totals[seat] == best:
-            winners += 1
-    for seat in range(state.num_players):
-        out[seat] = 1.0 / winners if state.totals[seat] == best else 0.0
+    share_win(state.num_players, state.totals, out)
 
 
 def score_range(num_players: int, options: NokosuDiceOptions) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from ice_envs import find_game
+from ice_envs import find_game, games
 from ice_envs.agents.manifest import check
 from ice_envs.engine.playouts import action_values
 from ice_envs.errors import IceError
@@ -263,7 +263,7 @@ def shown(table):
 
 
 def test_the_tables_explain_themselves_in_eighty_columns():
-    rows = rows_of("batch", [Measurement("1,024 games, 1 thread, observed", "moves/s", [2e6, 8e6, 4e6], {})])
+    rows = rows_of("batch", [Measurement(benchmark.BATCH, "moves/s", [2e6, 8e6, 4e6], {"env": "dokitto"})])
     rows += rows_of("startup", [Measurement("first step, warm cache", SECONDS, [1.5], {})])
     rows += rows_of("training", [Measurement("over stock MaskablePPO, its own defaults", RATIO, [2.5, 3.5], {})])
     out = shown(benchmark.results(rows))
@@ -273,6 +273,11 @@ def test_the_tables_explain_themselves_in_eighty_columns():
     assert "1.5  s  100% – 100%  ≤ 1 ✗" in out
     assert "≥ 3 ✓" in out
     assert rows[0]["cpu"] in " ".join(out.split())
+
+
+def test_each_game_has_a_goal_of_its_own():
+    rows = rows_of("batch", [Measurement(benchmark.BATCH, "moves/s", [3e6], {"env": name}) for name in games()])
+    assert [benchmark.goal_of(row)[-1] for row in rows] == ["✗" if name == "dokitto" else "✓" for name in games()]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +345,8 @@ def test_the_command_exits_with_1_when_something_is_too_slow(capsys, tmp_path, m
 def test_the_committed_baseline_has_all_sections_and_all_that_has_a_goal():
     baseline = benchmark.read_baseline(BASELINE)
     assert {row["section"] for row in baseline} == set(SECTIONS)
-    assert set(GOALS) <= {row["name"] for row in baseline}
+    assert {*GOALS, benchmark.BATCH} <= {row["name"] for row in baseline}
+    assert set(benchmark.BATCH_GOALS) == set(games())
 
 
 # what is refused

@@ -135,13 +135,22 @@ def leak_of(name: str) -> Channel:
 @REDRAWS
 def test_a_leak_would_be_caught(redraw: Any, positions: Positions):
     room = positions.room
-    for name in room.HIDDEN:
-        found = []
-        for states, seats in positions.by_phase.values():
-            states, seats = states[:200], seats[:200]
-            hidden = redraw(room, states, seats, 1)
-            found.append(differences(leak_of(name), room.GAME, states, hidden, seats))
-        assert max(found) > 5, name
+    most = dict.fromkeys(room.HIDDEN, 0)
+    for states, seats in positions.by_phase.values():
+        hidden = redraw(room, states, seats, 1)
+        changed = changed_fields(states, hidden)
+        for name in room.HIDDEN:
+            found = differences(leak_of(name), room.GAME, states, hidden, seats)
+            assert found == changed[name].sum(), f"each change of {name} is seen"
+            most[name] = max(most[name], found)
+    assert min(most.values()) > 20, most
+
+
+@REDRAWS
+def test_a_finished_round_of_dokitto_hides_the_cards_aside(redraw: Any):
+    states = random_states(dokitto_positions, 4, PER_PHASE, seed=4)["over"]
+    hidden = redraw(dokitto_positions, states, np.arange(PER_PHASE) % 4, 1)
+    assert changed_fields(states, hidden)["hands"].mean() > 0.1
 
 
 @pytest.mark.parametrize("num_players", dokitto_positions.GAME.table_sizes)

@@ -246,10 +246,14 @@ class Run:
         )
 
     def _algorithm(self) -> str:
-        share = self.settings.teacher.share
-        taught = f"flat Monte-Carlo search as teacher in the first {share:.0%}" if share > 0 else ""
-        played = "self-play with masked PPO, every seat learned from" if share < 1 else ""
-        return ", then ".join(filter(None, (taught, played)))
+        teacher = self.settings.teacher
+        imitated, share = min(teacher.imitate_until, teacher.share), teacher.share
+        stages = [
+            f"imitation of the greedy baseline until {imitated:.0%}" if imitated > 0 else "",
+            f"flat Monte-Carlo search as teacher until {share:.0%}" if share > imitated else "",
+            "self-play with masked PPO, every seat learned from" if share < 1 else "",
+        ]
+        return ", then ".join(filter(None, stages))
 
     def state(self) -> dict[str, Any]:
         """Return all that changes during a run, as tensors and plain data."""

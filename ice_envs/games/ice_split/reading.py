@@ -230,6 +230,7 @@ class Reading:
         slot_of: dict[int, Slot] = {}
 
         def lay(slot: Slot, tried: set[int]) -> bool:
+            """Lay a fitting card into the slot, not one of `tried`; return whether there is one."""
             for card in unseen:
                 if card not in tried and self._half(slot[1], card) == self.covered[slot]:
                     tried.add(card)

@@ -16,7 +16,7 @@ import pettingzoo
 import pytest
 
 from ice_envs import IceError, find_game, games
-from training import benchmark, command_line, docs, evaluate, export
+from training import benchmark, command_line, docs, docs_code, docs_results, evaluate, export
 from training.run import TrainSettings
 
 ROOT = Path(__file__).parent.parent
@@ -166,7 +166,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the result files with a README of its own."""
     shutil.copytree(ROOT / "docs" / "results", tmp_path / "docs" / "results")
     monkeypatch.setattr(docs, "ROOT", tmp_path)
-    monkeypatch.setattr(docs, "RESULTS", tmp_path / "docs" / "results")
+    monkeypatch.setattr(docs_results, "RESULTS", tmp_path / "docs" / "results")
     return tmp_path
 
 
@@ -185,7 +185,7 @@ def test_an_outdated_part_is_noticed_and_then_written(site: Path, capsys: pytest
     assert docs.main(docs.DocsSettings(check=True)) == 0
     new = (site / "README.md").read_text()
     assert ("old" in new, new.count("before")) == (False, 3)
-    assert docs.environments() in README
+    assert docs_code.environments() in README
 
 
 @pytest.mark.parametrize(

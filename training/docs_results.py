@@ -1,0 +1,132 @@
+"""The generated parts of the pages that tell results: from the files in docs/results, each written by a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ice_envs import find_game
+from ice_envs.agents.manifest import EvaluationRow, check
+from ice_envs.engine.game import Game
+from ice_envs.errors import IceError
+from ice_envs.files import read_json
+from training.benchmark import BenchmarkRow, number, read_baseline
+from training.markdown import table
+from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
+
+RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
+STOCK = "stock MaskablePPO"
+"""How the benchmark's rows begin that measure a stock learner with different numbers of games."""
+
+SPEEDS = {
+    ("batch", "1,024 games, 1 thread, observed"): "1,024 games side by side, observations written, 1 thread",
+    ("batch", "16,384 games, 2 threads, observed"): "16,384 games, 2 threads",
+    ("aec", "documented loop"): "one game in PettingZoo's documented loop",
+    ("aec", "documented loop, connect_four"): "PettingZoo's own connect_four in that loop",
+    ("aec", "raw loop"): "one game without PettingZoo's wrappers",
+    ("aec", "raw loop, connect_four"): "connect_four without wrappers",
+    ("search", "copies, hidden parts redrawn"): "games copied with the hidden cards redrawn, 1 thread",
+    ("search", "imagined moves, random"): "moves played by a search, 1 thread",
+    ("training", "learning included"): "decisions learned from, playing included",
+    ("training", STOCK): "the same network and settings in stock MaskablePPO",
+    ("startup", "import of ice_envs above its base"): "import of ice_envs, above what it imports",
+    ("startup", "first step, cold cache"): "first step ever, compiling included",
+    ("startup", "first step, warm cache"): "first step of a later process",
+}
+"""What README shows of the benchmark: section and name of a row, and what that is in the words of a newcomer."""
+
+
+def result_file(name: str, command: str) -> Path:
+    """Return the path of a result file; raise IceError, with the command that makes it, if it is missing."""
+    path = RESULTS / name
+    if not path.exists():
+        raise IceError(f"docs/results/{name} is missing: make it with {command} --json docs/results/{name}")
+    return path
+
+
+def evaluation_rows(game: Game, name: str, agent: str) -> list[EvaluationRow]:
+    """Return the evaluation of an agent; raise IceError if the file is missing, damaged, or of other rules."""
+    command = f"python -m training.evaluate --env {game.name} --agent {agent}"
+    rows: list[EvaluationRow] = read_json(result_file(name, command))
+    check(rows, list[EvaluationRow], f"docs/results/{name}")
+    for row in rows:
+        if (row["game"], row["rules_version"], row["options"]) != (game.name, game.version, game.default_options()):
+            raise IceError(f"docs/results/{name} is not of {game.name} as it is now: make it anew with {command}")
+    return rows
+
+
+def results(name: str) -> str:
+    """Return the win shares of the trained agent and of the greedy baseline."""
+    game = find_game(name)
+    trained = evaluation_rows(game, f"{name}_evaluation.json", "<run>/agent.json")
+    greedy = evaluation_rows(game, f"{name}_greedy.json", "greedy")
+    kinds = [(trained, "random"), (trained, "greedy"), (greedy, "random")]
+    header = ("seats", "fair share", "trained against random", "trained against greedy", "greedy against random")
+    rows = [
+        (size, f"{1 / size:.3f}", *(share(found, size, opponent, name) for found, opponent in kinds))
+        for size in game.table_sizes
+    ]
+    first = trained[0]
+    games_each = " and ".join(f"{count:,}" for count in sorted({row["games"] for row in trained + greedy}))
+    return (
+        f"{table(header, rows)}\n\n"
+        "Win share (the part of the games won; a victory shared by *k* seats counts 1/*k*) with its 95 % interval. The "
+        "agent sits in one seat, the named opponent in all others; every deal is played once in each seat. "
+        f"{games_each} games each; trained agent `{first['agent']}`, measured {first['date'][:10]} with "
+        f"{_versions(first['versions'])}."
+    )
+
+
+def rounds(name: str) -> str:
+    """Return what happens in the rounds of a game with bids."""
+    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.nokosu_dice_rounds"))
+    check(rows, list[RoundsRow], f"docs/results/{name}_rounds.json")
+    return table(HEADER, map(cells, rows))
+
+
+def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: str) -> str:
+    """Return the win share at a table size against an opponent, with its interval."""
+    for row in rows:
+        if (row["num_players"], row["opponent"]) == (num_players, opponent):
+            low, high = row["interval"]
+            return f"{row['win_share']:.3f} ({low:.3f}–{high:.3f})"
+    raise IceError(f"docs/results has no evaluation of {name} at {num_players} seats against {opponent}")
+
+
+def speeds() -> str:
+    """Return the figures of the benchmark that a newcomer may want to know."""
+    command = "python -m training.benchmark"
+    rows = read_baseline(result_file("benchmark.json", command))
+    lines = [(words, *speed(rows, *key)) for key, words in SPEEDS.items()]
+    first = rows[0]
+    return (
+        f"{table(('what', 'median', 'unit'), lines)}\n\n"
+        f"Measured by `{command}` on {first['date'][:10]}: {first['cpu']}, with {_versions(first['versions'])}. "
+        "More, and the spreads, in [docs/results/benchmark.json](docs/results/benchmark.json)."
+    )
+
+
+def speed(rows: Sequence[BenchmarkRow], section: str, name: str) -> tuple[str, str]:
+    """Return median and unit of a row, of the stock learner's several rows those of the fastest."""
+    found = [
+        row
+        for row in rows
+        if row["section"] == section and (row["name"].partition(",")[0] if name == STOCK else row["name"]) == name
+    ]
+    if not found:
+        raise IceError(
+            f"docs/results/benchmark.json has not measured {name!r} in section {section}: make it anew, with "
+            'pip install "pettingzoo[classic]" beforehand'
+        )
+    best = max(found, key=lambda row: row["value"])
+    return number(best["value"]), best["unit"].removesuffix(" more")
+
+
+def _versions(versions: Mapping[str, Any]) -> str:
+    names = {"python": "Python", "numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
+    return ", ".join(f"{words} {versions[name]}" for name, words in names.items())
+
+
+PARTS: tuple[Callable[..., str], ...] = (results, rounds, speeds)
+"""The parts that a page may ask for by their names."""

@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -46,7 +46,7 @@ class Settings:
     """Where to compute."""
     out: Path | None = None
     """The run's folder."""
-    options: dict[str, int | str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     """Rule options."""
     network: Network = field(default_factory=Network)
     """The network's shape."""
@@ -88,6 +88,8 @@ def test_flags_set_every_kind_of_field(tmp_path):
         options={"target_score": 5, "next_leader": "lowest"},
         network=Network((64, 32)),
     )
+    lists = read("--options.handicaps", "[[4, 0], [0, 2]]", "--options.memory", "true").options
+    assert lists == {"handicaps": [[4, 0], [0, 2]], "memory": True}
     assert read("--num_players=[4,5]", "--steps=3") == Settings(num_players=[4, 5], steps=3)
 
 
@@ -137,6 +139,17 @@ def test_settings_without_default_can_be_given_by_place(capsys):
     assert (code, "run" in err, err.count("\n")) == (2, True, 1)
 
 
+def test_settings_may_be_revised_by_the_words_of_the_command_line(capsys):
+    found = []
+
+    def revise(settings, words):
+        found.append((settings, words))
+        return Settings(steps=4)
+
+    run(capsys, found.append, "--steps", "3", revise=revise)
+    assert found == [(Settings(steps=3), ("--steps", "3")), Settings(steps=4)]
+
+
 def test_the_exit_code_is_the_commands(capsys):
     assert run(capsys, lambda settings: None)[0] == 0
     assert run(capsys, lambda settings: 130)[0] == 130
@@ -177,6 +190,7 @@ CONFIG_FILES = {
         ("--device cdua", "device must be one of auto, cpu, cuda, not 'cdua' (did you mean 'cuda'?)"),
         ("--num_players 2 every", "num_players must be a list, each a whole number or one of all, not 'every'"),
         ("--network.widths", "argument --network.widths: expected one argument"),
+        ("--opponents", "argument --opponents: expected one argument"),
         ("stray", "unrecognized arguments: stray"),
         ("--config", "argument --config: expected one argument"),
         ("--config nowhere.yaml", "cannot read the config file nowhere.yaml: No such file or directory"),

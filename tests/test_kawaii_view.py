@@ -266,3 +266,31 @@ def test_hidden_parts_leave_view_and_text_as_they_are():
     for state in other:
         assert GAME.to_view(state, 0) == GAME.to_view(states[0], 0)
         assert GAME.to_text(state, 0) == GAME.to_text(states[0], 0)
+
+
+# ---- labels ----
+
+
+@pytest.mark.parametrize(
+    ("piles", "label", "label_ja"),
+    [
+        ([], "let it pass", "見送る"),
+        ([0], "take your own pile", "自分の山を取る"),
+        ([1], "take the pile one seat to the left", "左隣の山を取る"),
+        ([3], "take the pile three seats to the left", "3つ左の山を取る"),
+        ([0, 2], "take your own pile and the pile two seats to the left", "自分と2つ左の山を取る"),
+        ([1, 4], "take the piles one and four seats to the left", "左隣と4つ左の山を取る"),
+        (
+            [0, 1, 2, 4],
+            "take your own pile and the piles one, two and four seats to the left",
+            "自分と左隣と2つ左と4つ左の山を取る",
+        ),
+    ],
+)
+def test_labels_name_piles_as_seen_from_the_seat(piles: list[int], label: str, label_ja: str):
+    action = sum(1 << place for place in piles)
+    assert (GAME.labels[action], GAME.labels_ja[action]) == (label, label_ja)
+
+
+def test_no_two_actions_have_one_label():
+    assert len(set(GAME.labels)) == len(set(GAME.labels_ja)) == 32

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-from unittest import mock
 
 import torch
 from rich.console import Console
@@ -35,20 +34,26 @@ class Result(NamedTuple):
 
 
 @contextlib.contextmanager
-def arguments(*words: str) -> Iterator[None]:
-    """Let the process think it was started as `python -m training.train words…`."""
+def threads_kept() -> Iterator[None]:
+    """Let torch have as many threads afterwards as before."""
     threads = torch.get_num_threads()
-    with mock.patch.object(sys, "argv", ["train", *words]):
-        yield
+    yield
     torch.set_num_threads(threads)
 
 
 def command(*words: str) -> Result:
     """Run `python -m training.train words…` in this process."""
     out, err, code = io.StringIO(), io.StringIO(), None
-    with arguments(*words), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with threads_kept(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            command_line.run(train.main, TrainSettings, train.PROGRAM, game_defaults=True)
+            command_line.run(
+                train.main,
+                TrainSettings,
+                train.PROGRAM,
+                game_defaults=True,
+                arguments=words,
+                revise=train.resumed_settings,
+            )
         except SystemExit as stop:
             code = stop.code
     return Result(code, out.getvalue(), err.getvalue())
@@ -56,9 +61,9 @@ def command(*words: str) -> Result:
 
 def begun(*words: str) -> train.Run:
     """Return the run that the command would start or continue, before it learns."""
-    with arguments(*words):
+    with threads_kept():
         settings = command_line.read_settings(TrainSettings, train.PROGRAM, words, game_defaults=True)
-        return train.open_run(train.resumed_settings(settings))
+        return train.open_run(train.resumed_settings(settings, words))
 
 
 def trained(*words: str) -> train.Run:

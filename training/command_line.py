@@ -66,6 +66,7 @@ def run(
     game_defaults: bool = False,
     positional: bool = False,
     arguments: Sequence[str] | None = None,
+    revise: Callable[[Settings, Sequence[str]], Settings] | None = None,
 ) -> NoReturn:
     """Read the command line, run `main(settings)` and exit with what it returns (None: 0).
 
@@ -78,12 +79,14 @@ def run(
         game_defaults: whether `configs/<game>.yaml` holds the defaults; the game is the setting `env`.
         positional: whether settings without a default are given by place instead of as flags.
         arguments: the command line (default: the process's own).
+        revise: returns the settings to use in place of those read from this command line, its second argument.
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
         module = inspect.getmodule(main)
         about = module.__doc__ if module else None
-        code = main(read_settings(settings_type, program, words, game_defaults, positional, about))
+        settings = read_settings(settings_type, program, words, game_defaults, positional, about)
+        code = main(revise(settings, words) if revise else settings)
     except IceError as error:
         print(error, file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -288,7 +291,7 @@ def _sentence(message: str, kinds: Kinds) -> str:
     key = re.search(r'key "([\w.]+)"', message)
     value = re.search(r"Given value: (.*)", message) or re.search(r"Got value: (.*)", message)
     if not key or key[1] not in kinds:
-        return " ".join(message.split())
+        return re.sub(r"/--[\w.]+\+", "", " ".join(message.split()))  # a list's second flag, which appends
     kind, got = kinds[key[1]], f", not {value[1]!r}" if value else ""
     choices = _choices(kind)
     close = nearest(value[1], choices) if value and choices else ""

@@ -12,6 +12,7 @@ from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
 from ice_envs.files import read_json
 from training.benchmark import BenchmarkRow, number, read_baseline
+from training.handicaps import written
 from training.markdown import table
 from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
 
@@ -45,13 +46,21 @@ def result_file(name: str, command: str) -> Path:
     return path
 
 
-def evaluation_rows(game: Game, name: str, agent: str) -> list[EvaluationRow]:
-    """Return the evaluation of an agent; raise IceError if the file is missing, damaged, or of other rules."""
-    command = f"python -m training.evaluate --env {game.name} --agent {agent}"
+def evaluation_rows(game: Game, name: str, words: str, handicap: bool = False) -> list[EvaluationRow]:
+    """Return an evaluation that these words ask for; raise IceError if the file is missing, damaged or of other rules.
+
+    Args:
+        game: the game, with its options as it comes in the box.
+        name: the name of the file.
+        words: what the command line has besides `--env` and `--json`.
+        handicap: whether the agent must have had handicaps, or none.
+    """
+    command = f"python -m training.evaluate --env {game.name} {words}"
     rows: list[EvaluationRow] = read_json(result_file(name, command))
     check(rows, list[EvaluationRow], f"docs/results/{name}")
+    wanted = (game.name, game.version, game.default_options(), handicap)
     for row in rows:
-        if (row["game"], row["rules_version"], row["options"]) != (game.name, game.version, game.default_options()):
+        if (row["game"], row["rules_version"], row["options"], "handicap" in row) != wanted:
             raise IceError(f"docs/results/{name} is not of {game.name} as it is now: make it anew with {command}")
     return rows
 
@@ -59,8 +68,8 @@ def evaluation_rows(game: Game, name: str, agent: str) -> list[EvaluationRow]:
 def results(name: str) -> str:
     """Return the win shares of the trained agent and of the greedy baseline."""
     game = find_game(name)
-    trained = evaluation_rows(game, f"{name}_evaluation.json", "<run>/agent.json")
-    greedy = evaluation_rows(game, f"{name}_greedy.json", "greedy")
+    trained = evaluation_rows(game, f"{name}_evaluation.json", "--agent <run>/agent.json")
+    greedy = evaluation_rows(game, f"{name}_greedy.json", "--agent greedy")
     kinds = [(trained, "random"), (trained, "greedy"), (greedy, "random")]
     header = ("seats", "fair share", "trained against random", "trained against greedy", "greedy against random")
     rows = [
@@ -89,9 +98,36 @@ def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: 
     """Return the win share at a table size against an opponent, with its interval."""
     for row in rows:
         if (row["num_players"], row["opponent"]) == (num_players, opponent):
-            low, high = row["interval"]
-            return f"{row['win_share']:.3f} ({low:.3f}–{high:.3f})"
+            return _with_interval(row)
     raise IceError(f"docs/results has no evaluation of {name} at {num_players} seats against {opponent}")
+
+
+def _with_interval(row: EvaluationRow) -> str:
+    low, high = row["interval"]
+    return f"{row['win_share']:.3f} ({low:.3f}–{high:.3f})"
+
+
+def handicaps(name: str) -> str:
+    """Return what handicaps cost an agent, and the command that found it out."""
+    game = find_game(name)
+    words = "--agent <run>/agent.json --opponents greedy --handicap 0 1 2 3 4"
+    rows = evaluation_rows(game, f"{name}_handicap.json", words, handicap=True)
+    first, sizes = rows[0], sorted({row["num_players"] for row in rows})
+    shares = {(tuple(row["handicap"]), row["num_players"]): _with_interval(row) for row in rows}
+    if len(shares) < len(rows) or len(shares) % len(sizes):
+        raise IceError(
+            f"docs/results/{name}_handicap.json must hold one opponent, and all handicaps at each table size"
+        )
+    lines = [("fair share", *(f"{1 / size:.3f}" for size in sizes))]
+    for handicap in sorted({handicap for handicap, _ in shares}):
+        lines.append((written(game, handicap), *(shares[handicap, size] for size in sizes)))
+    return (
+        f"```bash\n{first['command']}\n```\n\n"
+        f"{table(('handicap', *(f'{size} seats' for size in sizes)), lines)}\n\n"
+        f"Win share of `{first['agent']}` with its 95 % interval, `{first['opponent']}` without handicap in all other "
+        f"seats; {first['games']:,} games each, the same deals in every line. Measured {first['date'][:10]} with "
+        f"{_versions(first['versions'])}."
+    )
 
 
 def speeds() -> str:
@@ -128,5 +164,5 @@ def _versions(versions: Mapping[str, Any]) -> str:
     return ", ".join(f"{words} {versions[name]}" for name, words in names.items())
 
 
-PARTS: tuple[Callable[..., str], ...] = (results, rounds, speeds)
+PARTS: tuple[Callable[..., str], ...] = (results, rounds, handicaps, speeds)
 """The parts that a page may ask for by their names."""

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
+from itertools import product
 from math import lcm, sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -30,10 +31,11 @@ from ice_envs.engine.game import Game, States
 from ice_envs.engine.generator import game_seeds
 from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError, whole_number
-from ice_envs.files import check_writable, write_json
+from ice_envs.files import check_writable, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
 from training.command_line import INTERRUPTED
+from training.handicaps import Handicap, draw_curve, read_handicaps, seat_options, written
 
 EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is an evaluation deal
 BLOCK = 8192  # games played side by side
@@ -65,10 +67,15 @@ class EvaluationSettings:
     """Games at each table size against each opponent; every table size must divide it."""
     seed: int = 0
     """Seed of the deals and of the random agents: the same seed plays the same games."""
-    options: dict[str, int | str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
+    handicap: list[str] = field(default_factory=list)
+    """Handicaps for the agent alone, whichever seat it has; several, such as 0 1 2 4, show what they cost. In Kawaii
+    4 adds 4 ticks to each reaction, and 4+2 also draws it from 2 ticks more."""
     json: Path | None = None
     """Write the results to this file too, as a list of rows."""
+    plot: Path | None = None
+    """Draw the win share against the handicap into this file too, as a PNG picture."""
 
 
 class Outcomes(NamedTuple):
@@ -81,34 +88,50 @@ class Outcomes(NamedTuple):
 
 
 def main(settings: EvaluationSettings) -> int:
-    """Evaluate, show a table and write the JSON file; return the exit code."""
+    """Evaluate, show a table and write the files asked for; return the exit code."""
     game = find_game(settings.env)
     sizes = command_line.choose_table_sizes(game, settings.num_players)
     check_games(settings.games, sizes)
-    game.make_options(settings.options)
-    if settings.json:
-        check_writable(settings.json)
+    handicaps: Sequence[Handicap | None] = read_handicaps(game, settings.handicap) or [None]
+    for size, handicap in product(sizes, handicaps):
+        seat_options(game, settings.options, size, handicap)
+    if settings.plot and len(handicaps) < 2:
+        raise IceError("--plot draws a curve, which takes two or more values of --handicap")
+    for file in filter(None, (settings.json, settings.plot)):
+        check_writable(file)
     agent = agents.load(settings.agent, game)
     opponents = [agents.load(spec, game) for spec in settings.opponents]
+    if not opponents or not sizes:
+        raise IceError("name at least one opponent and one table size")
+    lines = [
+        (agent, opponent, game, size, settings.games, settings.seed, settings.options, handicap)
+        for opponent, size, handicap in product(opponents, sizes, handicaps)
+    ]
+    rows = show(lines)
+    if len(rows) < len(lines):
+        return INTERRUPTED
+    if settings.json:
+        write_json(settings.json, rows)
+    if settings.plot:
+        with replacing(settings.plot) as partial:
+            draw_curve(rows, partial)
+    return 0
+
+
+def show(lines: Sequence[tuple[Any, ...]]) -> list[EvaluationRow]:
+    """Evaluate with each line's arguments, show the table and return its rows: only finished ones after Ctrl-C."""
     console = Console(stderr=True)
     if is_cold():
         console.print("Compiling the game: this takes some seconds, the first time only.")
-    pairs = [(opponent, size) for opponent in opponents for size in sizes]
-    if not pairs:
-        raise IceError("name at least one opponent and one table size")
     rows: list[EvaluationRow] = []
     try:
-        for opponent, size in track(pairs, "Playing", console=console, transient=True):
-            rows.append(evaluate(agent, opponent, game, size, settings.games, settings.seed, settings.options))
+        for line in track(lines, "Playing", console=console, transient=True):
+            rows.append(evaluate(*line))
     except KeyboardInterrupt:
         console.print("Stopped: only finished lines are shown, and no file is written.")
     if rows:
         Console().print(results_table(rows))
-    if len(rows) < len(pairs):
-        return INTERRUPTED
-    if settings.json:
-        write_json(settings.json, rows)
-    return 0
+    return rows
 
 
 def evaluate(
@@ -119,13 +142,15 @@ def evaluate(
     games: int,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
+    handicap: Sequence[int] | None = None,
 ) -> EvaluationRow:
     """Return the agent's results at one table size, `opponent` sitting in all other seats.
 
-    `games / num_players` deals are played, each `num_players` times: with the agent in seat 0, 1, … The agents' random
-    streams begin anew, so a row depends on the arguments alone (date, versions and command excepted), and different
-    agents get the same deals. Raises IceError for games that do not split over the seats, an agent of another game,
-    or one that chooses an illegal action.
+    `games / num_players` deals are played, each `num_players` times: with the agent in seat 0, 1, … A handicap moves
+    with it, in place of what the options say of its seat. The agents' random streams begin anew, so a row depends on
+    the arguments alone (date, versions and command excepted), and different agents and handicaps get the same deals.
+    Raises IceError for games that do not split over the seats, an agent of another game, or one that chooses an
+    illegal action, and for options or a handicap that the game does not have.
     """
     check_games(games, [game.check_table(num_players)])
     for player in (agent, opponent):
@@ -136,8 +161,8 @@ def evaluate(
     agent.reseed(of_agent)
     opponent.reseed(of_opponent)
     deals = game_seeds(of_deals, games // num_players)
-    tables = loops.new_states(game, [num_players] * len(deals), options or {}, deals)
-    return EvaluationRow(
+    by_seat = seat_options(game, options or {}, num_players, handicap)
+    row = EvaluationRow(
         game=game.name,
         rules_version=game.version,
         options=asdict(game.make_options(options or {})),
@@ -148,13 +173,16 @@ def evaluate(
         games=games,
         seats_rotated=True,
         fair_share=1 / num_players,
-        **summary(play_deals(agent, opponent, game, tables)),  # type: ignore[typeddict-item]  # the other fields
+        **summary(play_deals(agent, opponent, game, deals, by_seat)),  # type: ignore[typeddict-item]  # the other fields
         seed=seed,
         deals_hash=hashlib.sha256(deals.astype("<u8").tobytes()).hexdigest()[:16],
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions=command_line.versions(),
         command="python " + shlex.join(sys.orig_argv[1:]),
     )
+    if handicap is not None:
+        row["handicap"] = list(handicap)
+    return row
 
 
 def check_games(games: int, table_sizes: Sequence[int]) -> None:
@@ -167,17 +195,33 @@ def check_games(games: int, table_sizes: Sequence[int]) -> None:
         raise IceError(f"{games} games are not two or more whole deals in every seat at {seats} seats: take {right}")
 
 
-def play_deals(agent: agents.Agent, opponent: agents.Agent, game: Game, deals: States) -> Outcomes:
-    """Play each of D started games (of n seats) n times, with the agent in seat 0, 1, … and `opponent` elsewhere."""
-    num_players = int(deals[0].num_players)
-    blocks = range(0, len(deals), max(BLOCK // num_players, 1))
-    played = [_play_block(agent, opponent, game, deals[first : first + blocks.step]) for first in blocks]
+def play_deals(
+    agent: agents.Agent,
+    opponent: agents.Agent,
+    game: Game,
+    deals: NDArray[np.uint64],
+    by_seat: Sequence[Mapping[str, Any]],
+) -> Outcomes:
+    """Play each of D deals (generator states) n times, with the agent in seat 0, 1, … and `opponent` elsewhere.
+
+    `by_seat` holds the options of the game for each of these n seats.
+    """
+    size = max(BLOCK // len(by_seat), 1)
+    blocks = (deals[first : first + size] for first in range(0, len(deals), size))
+    played = [_play_block(agent, opponent, game, block, by_seat) for block in blocks]
     return Outcomes(*(np.concatenate(parts) for parts in zip(*played, strict=True)))
 
 
-def _play_block(agent: agents.Agent, opponent: agents.Agent, game: Game, deals: States) -> Outcomes:
-    num_players = int(deals[0].num_players)
-    states = deals.take(np.repeat(np.arange(len(deals)), num_players))
+def _play_block(
+    agent: agents.Agent,
+    opponent: agents.Agent,
+    game: Game,
+    deals: NDArray[np.uint64],
+    by_seat: Sequence[Mapping[str, Any]],
+) -> Outcomes:
+    num_players = len(by_seat)
+    started = [loops.new_states(game, [num_players] * len(deals), options, deals) for options in by_seat]
+    states = np.concatenate(started).take(np.arange(num_players * len(deals)).reshape(num_players, -1).T.ravel())
     seats = np.tile(np.arange(num_players), len(deals))
     scores, shares = np.zeros((2, len(states), num_players))
     truncated = np.zeros(len(states), np.bool_)
@@ -266,21 +310,13 @@ def verdict(row: EvaluationRow) -> str:
 def results_table(rows: Sequence[EvaluationRow]) -> Group:
     """Return the rows as tables for a reader who knows nothing of us, 80 columns wide."""
     games = ", ".join(sorted({f"{row['games']:,}" for row in rows}))
-    overall = Table(
-        title=f"{rows[0]['agent']} plays {rows[0]['game']} ({games} games a line)",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    for name in ("seats", "opponent", "win\nshare", "95 %\ninterval", "fair\nshare", "verdict", "shared\nwins"):
-        words = name in ("opponent", "verdict")
-        overall.add_column(name, justify="left" if words else "right", no_wrap=name != "opponent", overflow="fold")
-    for name in ("points", "theirs"):
-        overall.add_column(name, justify="right", no_wrap=True)
+    title = f"{rows[0]['agent']} plays {rows[0]['game']} ({games} games a line)"
+    shares = ("win\nshare", "95 %\ninterval", "fair\nshare", "verdict", "shared\nwins", "points", "theirs")
+    overall = _begun(title, rows, shares)
     for row in rows:
         low, high = row["interval"]
         overall.add_row(
-            str(row["num_players"]),
-            row["opponent"],
+            *_line(row),
             f"{row['win_share']:.3f}",
             f"{low:.3f}–{high:.3f}",
             f"{row['fair_share']:.3f}",
@@ -289,20 +325,32 @@ def results_table(rows: Sequence[EvaluationRow]) -> Group:
             f"{row['mean_score']:.2f}",
             f"{row['opponents_mean_score']:.2f}",
         )
-    return Group(overall, EXPLANATION, _table_by_seat(rows))
-
-
-def _table_by_seat(rows: Sequence[EvaluationRow]) -> Table:
-    by_seat = Table(title="Win share by seat of the agent", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    by_seat.add_column("seats", justify="right")
-    by_seat.add_column("opponent", overflow="fold")
-    for seat in range(max(row["num_players"] for row in rows)):
-        by_seat.add_column(f"seat {seat}", justify="right")
+    most = max(row["num_players"] for row in rows)
+    by_seat = _begun("Win share by seat of the agent", rows, [f"seat {seat}" for seat in range(most)])
     for row in rows:
-        by_seat.add_row(
-            str(row["num_players"]), row["opponent"], *(f"{seat['win_share']:.3f}" for seat in row["per_seat"])
-        )
-    return by_seat
+        by_seat.add_row(*_line(row), *(f"{seat['win_share']:.3f}" for seat in row["per_seat"]))
+    explanation = [EXPLANATION]
+    if (kind := find_game(rows[0]["game"]).handicaps) and "handicap" in rows[0]:
+        explanation.append(f"Handicap: {kind.meaning}.")
+    return Group(overall, " ".join(explanation), by_seat)
+
+
+def _begun(title: str, rows: Sequence[EvaluationRow], names: Sequence[str]) -> Table:
+    """Return a table without lines: its first columns say which evaluation a line tells of, the others are named."""
+    begun = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    begun.add_column("seats", justify="right", no_wrap=True)
+    begun.add_column("opponent", overflow="fold")
+    if "handicap" in rows[0]:
+        begun.add_column("handicap", justify="right", no_wrap=True)
+    for name in names:
+        begun.add_column(name, justify="left" if name == "verdict" else "right", no_wrap=True)
+    return begun
+
+
+def _line(row: EvaluationRow) -> list[str]:
+    """Return the first cells of a row."""
+    handicap = [written(find_game(row["game"]), row["handicap"])] if "handicap" in row else []
+    return [str(row["num_players"]), row["opponent"], *handicap]
 
 
 if __name__ == "__main__":

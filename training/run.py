@@ -53,7 +53,7 @@ class TrainSettings:
     """The run's folder; null: a new one in checkpoints/<game>/runs."""
     resume: Path | None = None
     """The folder of a run to continue, with its own settings; flags given now win."""
-    options: dict[str, int | str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
     reward: str = "win"
     """What the value learns: win (zero-sum utility of the win share), score or margin (points)."""

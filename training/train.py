@@ -6,10 +6,9 @@ python -m training.train --env dokitto
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from shlex import quote
@@ -181,14 +180,14 @@ def open_run(settings: TrainSettings) -> Run:
     return run
 
 
-def resumed_settings(settings: TrainSettings) -> TrainSettings:
-    """Return the settings of the run to resume, under the flags given now."""
+def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSettings:
+    """Return the settings of the run to resume, if one is named, under the flags given now, `words`."""
     if settings.resume is None:
         return settings
     config = settings.resume / "config.yaml"
     command_line.check_complete(config, TrainSettings)
     saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
-    resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *sys.argv[1:]])
+    resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *words])
     for name in FIXED:
         was, now = getattr(saved, name), getattr(resumed, name)
         if now != was:
@@ -199,7 +198,7 @@ def resumed_settings(settings: TrainSettings) -> TrainSettings:
 def main(settings: TrainSettings) -> int:
     """Train, evaluate, export; return the exit code."""
     console = Console(markup=False)  # a path may hold brackets
-    run = open_run(resumed_settings(settings))
+    run = open_run(settings)
     announce(run, console)
     with suppress(KeyboardInterrupt):  # whenever it comes, what has been saved is whole
         if train(run, console):
@@ -211,4 +210,4 @@ def main(settings: TrainSettings) -> int:
 
 
 if __name__ == "__main__":
-    command_line.run(main, TrainSettings, PROGRAM, game_defaults=True)
+    command_line.run(main, TrainSettings, PROGRAM, game_defaults=True, revise=resumed_settings)

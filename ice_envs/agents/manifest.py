@@ -106,7 +106,13 @@ class SeatResult(TypedDict):
     mean_score: float
 
 
-class EvaluationRow(TypedDict):
+class Handicapped(TypedDict, total=False):
+    """The agent's handicap, in games that have them: its own seat's, in place of what `options` says of that seat."""
+
+    handicap: list[int]
+
+
+class EvaluationRow(Handicapped):
     """An agent's results at one table size against one kind of opponent, the same deals replayed in every seat.
 
     A victory shared by k seats counts 1/k in `win_share`, whose fair value is 1/num_players. `wins`, `shared_wins`

@@ -89,6 +89,17 @@ class Simultaneous(NamedTuple):
     """The action of doing nothing; always legal, and all that a seat may do that is not asked."""
 
 
+class Handicaps(NamedTuple):
+    """What evaluation asks of a game in which a seat can be given a harder time than the others."""
+
+    option: str
+    """The option that lists each seat's handicap, some whole numbers, from seat 0 on; seats left out have none."""
+    none: tuple[int, ...]
+    """The numbers of a seat without a handicap."""
+    meaning: str
+    """What the first number says, in a few words."""
+
+
 @dataclass(frozen=True)
 class Game:
     """All there is to know of a game, declared once. `rules` is reached through the generic functions."""
@@ -118,6 +129,8 @@ class Game:
     """longest_game(num_players, options): the most decisions a game can take."""
     simultaneous: Simultaneous | None = None
     """Given if the game also has the parallel face."""
+    handicaps: Handicaps | None = None
+    """Given if an option gives seats handicaps."""
     notes: tuple[str, ...] = ()
     """What users must be told of the game wherever it is described, in sentences."""
     data_field: str | None = None
@@ -158,6 +171,11 @@ class Game:
             if name not in names:
                 raise IceError(f"{self.name} has no option {name!r}{nearest(name, names)}")
         return self.options_type(**options)
+
+    def check_options(self, num_players: int, options: Mapping[str, Any]) -> None:
+        """Raise IceError unless a table of this size can have these options."""
+        states = np.zeros(1, self.dtype)
+        self.configure(states[0], self.check_table(num_players), self.make_options(options))
 
     def data_hash(self, options: Mapping[str, Any]) -> str | None:
         """Return the digest of the data that these options bring (16 hex digits), None if the game takes no data."""

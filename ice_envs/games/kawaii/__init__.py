@@ -1,6 +1,6 @@
 """Kawaii: a slapping game in real time, told in ticks. 2 to 5 seats."""
 
-from ice_envs.engine.game import Game, Rules, Simultaneous, register_rules
+from ice_envs.engine.game import Game, Handicaps, Rules, Simultaneous, register_rules
 from ice_envs.games.kawaii import rules
 from ice_envs.games.kawaii.determinize import determinize
 from ice_envs.games.kawaii.greedy import greedy
@@ -9,15 +9,18 @@ from ice_envs.games.kawaii.text import to_text
 from ice_envs.games.kawaii.view import from_view, to_view
 from ice_envs.games.kawaii.window import asked_together
 
-_OWNERS = ("own", "left 1", "left 2", "left 3", "left 4")
-_OWNERS_JA = ("自分", "左1", "左2", "左3", "左4")
+_STEPS = ("one", "two", "three", "four")
+_OWNERS_JA = ("自分", "左隣", "2つ左", "3つ左", "4つ左")
 
 
 def _label(action: int) -> str:
-    owners = [name for place, name in enumerate(_OWNERS) if action >> place & 1]
-    if len(owners) < 2:
-        return f"take {owners[0]} pile" if owners else "let it pass"
-    return f"take {', '.join(owners[:-1])} and {owners[-1]} piles"
+    steps = [word for place, word in enumerate(_STEPS, start=1) if action >> place & 1]
+    taken = ["your own pile"] if action & 1 else []
+    if len(steps) == 1:
+        taken.append(f"the pile {steps[0]} {'seat' if steps == ['one'] else 'seats'} to the left")
+    elif steps:
+        taken.append(f"the piles {', '.join(steps[:-1])} and {steps[-1]} seats to the left")
+    return f"take {' and '.join(taken)}" if taken else "let it pass"
 
 
 def _label_ja(action: int) -> str:
@@ -55,5 +58,6 @@ GAME = register_rules(
         score_range=rules.score_range,
         longest_game=rules.longest_game,
         simultaneous=Simultaneous(asked_together, idle=0),
+        handicaps=Handicaps("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
     )
 )

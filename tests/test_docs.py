@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -102,7 +103,10 @@ def training_commands(text: str) -> list[list[str]]:
     return [shlex.split(match[1]) for match in found if match]
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 6), ("docs/training.md", 5), ("CONTRIBUTING.md", 3)])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [("README.md", 6), ("docs/training.md", 5), ("CONTRIBUTING.md", 3), ("docs/games/kawaii.md", 1)],
+)
 def test_every_command_of_training_is_understood(page: str, least: int):
     found = training_commands((ROOT / page).read_text(encoding="utf-8"))
     assert len(found) >= least
@@ -213,6 +217,40 @@ def test_results_of_other_rules_or_without_a_row_are_refused(site: Path):
     path.write_text(good.replace('"opponent": "random"', '"opponent": "other"'))
     with pytest.raises(IceError, match=r"docs/results has no evaluation of dokitto at 2 seats against random"):
         docs.main(docs.DocsSettings())
+
+
+def test_a_curve_of_other_rules_or_without_a_row_is_refused(site: Path):
+    write(site, "handicaps kawaii")
+    path = site / "docs" / "results" / "kawaii_handicap.json"
+    rows = json.loads(path.read_text())
+    for wrong in ([*rows[:-1], {**rows[-1], "options": {}}], [{k: v for k, v in rows[0].items() if k != "handicap"}]):
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(IceError, match=r"kawaii_handicap.json is not of kawaii as it is now: make it anew"):
+            docs.main(docs.DocsSettings())
+    for wrong in (rows[:-1], [*rows, {**rows[0], "opponent": "random"}]):
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(IceError, match=r"kawaii_handicap.json must hold one opponent, and all handicaps"):
+            docs.main(docs.DocsSettings())
+    path.unlink()
+    with pytest.raises(
+        IceError, match=r"is missing: make it .* --handicap 0 1 2 3 4 --json docs/results/kawaii_handic"
+    ):
+        docs.main(docs.DocsSettings())
+
+
+def test_a_curve_names_its_agent_and_the_command(site: Path):
+    path = site / "docs" / "results" / "kawaii_handicap.json"
+    path.write_text(path.read_text().replace('"agent": "greedy"', '"agent": "swift"'))
+    told = docs_results.handicaps("kawaii")
+    assert "Win share of `swift` with its 95 % interval, `greedy` without handicap" in told
+    assert "python -m training.evaluate --env kawaii" in told
+
+
+def test_an_evaluation_with_handicaps_is_not_taken_for_one_without(site: Path):
+    path = site / "docs" / "results" / "kawaii_greedy.json"
+    path.write_text(json.dumps([{**row, "handicap": [0, 0]} for row in json.loads(path.read_text())]))
+    with pytest.raises(IceError, match=r"kawaii_greedy.json is not of kawaii as it is now"):
+        docs_results.results("kawaii")
 
 
 def test_a_benchmark_that_lacks_a_row_is_refused(site: Path):

@@ -108,7 +108,7 @@ def test_an_illegal_action_is_refused():
     before, passing = env.get_state(), dict.fromkeys(env.agents, 0)
     asked = env.asked()
     idle = next(agent for agent in env.agents if agent not in asked)
-    with pytest.raises(IllegalAction, match=f"'take own pile' .1. is illegal for {idle}, which is not asked"):
+    with pytest.raises(IllegalAction, match=f"'take your own pile' .1. is illegal for {idle}, which is not asked"):
         env.step(passing | {idle: 1})
     with pytest.raises(IllegalAction, match=f"is illegal for {asked[-1]}; legal: let it pass"):
         env.step(passing | {asked[-1]: 31})

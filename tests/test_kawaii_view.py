@@ -89,7 +89,8 @@ def test_the_view_in_full():
     legal = told.pop("legal_actions")
     assert [entry["action"] for entry in legal] == [0, 1, 4, 5, 8, 9, 12]
     assert legal[1] == {"action": 1, "label": "take your own pile", "label_ja": "自分の山を取る"}
-    assert legal[-1] == {"action": 12, "label": "take left 2 and left 3 piles", "label_ja": "左2と左3の山を取る"}
+    label = "take the piles two and three seats to the left"
+    assert legal[-1] == {"action": 12, "label": label, "label_ja": "2つ左と3つ左の山を取る"}
     assert told == {
         "game": "kawaii",
         "version": 0,

@@ -48,6 +48,8 @@ class Settings:
     """The run's folder."""
     options: dict[str, Any] = field(default_factory=dict)
     """Rule options."""
+    shares: dict[str, float] = field(default_factory=dict)
+    """Parts by name."""
     network: Network = field(default_factory=Network)
     """The network's shape."""
 
@@ -190,6 +192,8 @@ CONFIG_FILES = {
         ("--device cdua", "device must be one of auto, cpu, cuda, not 'cdua' (did you mean 'cuda'?)"),
         ("--num_players 2 every", "num_players must be a list, each a whole number or one of all, not 'every'"),
         ("--network.widths", "argument --network.widths: expected one argument"),
+        ("--options 5", "options must be named values, not '5'"),
+        ("--shares.greedy many", "shares must be named values, each a number, not"),
         ("--opponents", "argument --opponents: expected one argument"),
         ("stray", "unrecognized arguments: stray"),
         ("--config", "argument --config: expected one argument"),

@@ -23,7 +23,7 @@ from training.evaluate import evaluate
 from training.handicaps import read_handicaps, seat_options, written
 
 GAME = find_game("kawaii")
-SLOWED = [name for name in games() if find_game(name).handicaps]
+SLOWED = [name for name in games() if find_game(name).handicap]
 
 
 class Passing(agents.Agent):
@@ -51,8 +51,8 @@ def row(handicap: tuple[int, ...] | None, **options: Any) -> EvaluationRow:
 @pytest.mark.parametrize("num_players", [2, 5])
 def test_no_handicap_is_the_game_as_it_is_and_a_handicap_is_in_the_agents_seat_alone(name: str, num_players: int):
     game = find_game(name)
-    assert game.handicaps is not None
-    option, none = game.handicaps.option, list(game.handicaps.none)
+    assert game.handicap is not None
+    option, none = game.handicap.option, list(game.handicap.none)
     handicap = [number + 1 for number in none]
     assert seat_options(game, {}, num_players, None) == [{}] * num_players
     for seat, options in enumerate(seat_options(game, {}, num_players, handicap)):
@@ -227,4 +227,4 @@ def test_the_command_answers_bad_handicaps_with_one_sentence(
 
 def test_a_game_without_handicaps_refuses_one():
     with pytest.raises(IceError, match="kawaii has no handicaps"):
-        evaluate(Passing(), Passing(), replace(GAME, handicaps=None), 3, 60, handicap=(1, 0))
+        evaluate(Passing(), Passing(), replace(GAME, handicap=None), 3, 60, handicap=(1, 0))

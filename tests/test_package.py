@@ -81,7 +81,7 @@ NUMBERS_OF_FACES = {0, 1, 2, 3, 4, 24, 64}
 """Those that say nothing of a game: small ones, 4 seats and 64 games by default, and 2²⁴ games at most."""
 
 
-GENERAL = {"bonus", "deck", "sequence", "start", "tie"}
+GENERAL = {"bonus", "deck", "seats", "sequence", "start", "tie"}
 """Words of a game that say nothing of it: programs have them too, or words that hold them."""
 
 

@@ -305,6 +305,8 @@ def _in_words(kind: Any) -> str:
     if choices := _choices(kind):
         return "one of " + ", ".join(map(str, choices))
     parts = get_args(kind)
+    if get_origin(kind) is dict:
+        return "named values" if parts[1] is Any else f"named values, each {_in_words(parts[1])}"
     if _is_list(kind):
         return f"a list, each {_in_words(parts[0])}"
     return " or ".join(_in_words(part) for part in parts) if parts else str(kind)

@@ -35,7 +35,7 @@ from ice_envs.files import check_writable, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
 from training.command_line import INTERRUPTED
-from training.handicaps import Handicap, draw_curve, read_handicaps, seat_options, written
+from training.handicaps import Numbers, draw_curve, read_handicaps, seat_options, written
 
 EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is an evaluation deal
 BLOCK = 8192  # games played side by side
@@ -92,7 +92,7 @@ def main(settings: EvaluationSettings) -> int:
     game = find_game(settings.env)
     sizes = command_line.choose_table_sizes(game, settings.num_players)
     check_games(settings.games, sizes)
-    handicaps: Sequence[Handicap | None] = read_handicaps(game, settings.handicap) or [None]
+    handicaps: Sequence[Numbers | None] = read_handicaps(game, settings.handicap) or [None]
     for size, handicap in product(sizes, handicaps):
         seat_options(game, settings.options, size, handicap)
     if settings.plot and len(handicaps) < 2:
@@ -330,7 +330,7 @@ def results_table(rows: Sequence[EvaluationRow]) -> Group:
     for row in rows:
         by_seat.add_row(*_line(row), *(f"{seat['win_share']:.3f}" for seat in row["per_seat"]))
     explanation = [EXPLANATION]
-    if (kind := find_game(rows[0]["game"]).handicaps) and "handicap" in rows[0]:
+    if (kind := find_game(rows[0]["game"]).handicap) and "handicap" in rows[0]:
         explanation.append(f"Handicap: {kind.meaning}.")
     return Group(overall, " ".join(explanation), by_seat)
 

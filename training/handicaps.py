@@ -8,18 +8,19 @@ from typing import Any
 
 from ice_envs import find_game, games
 from ice_envs.agents.manifest import EvaluationRow
-from ice_envs.engine.game import Game, Handicaps
+from ice_envs.engine.game import Game, Handicap
 from ice_envs.errors import IceError
 
-Handicap = tuple[int, ...]
+Numbers = tuple[int, ...]
+"""One seat's handicap; the game says what its numbers mean."""
 
 
-def read_handicaps(game: Game, words: Sequence[str]) -> list[Handicap]:
+def read_handicaps(game: Game, words: Sequence[str]) -> list[Numbers]:
     """Return the handicaps that words such as `4` or `4+2` name, each once; raise IceError for others."""
     return list(dict.fromkeys(_read(_of(game), word) for word in words))
 
 
-def _read(kind: Handicaps, word: str) -> Handicap:
+def _read(kind: Handicap, word: str) -> Numbers:
     try:
         numbers = tuple(map(int, word.split("+")))
     except ValueError:
@@ -29,11 +30,11 @@ def _read(kind: Handicaps, word: str) -> Handicap:
     return numbers + kind.none[len(numbers) :]
 
 
-def _of(game: Game) -> Handicaps:
-    if game.handicaps is None:
-        others = ", ".join(name for name in games() if find_game(name).handicaps)
+def _of(game: Game) -> Handicap:
+    if game.handicap is None:
+        others = ", ".join(name for name in games() if find_game(name).handicap)
         raise IceError(f"{game.name} has no handicaps (games that have: {others})")
-    return game.handicaps
+    return game.handicap
 
 
 def written(game: Game, handicap: Sequence[int]) -> str:

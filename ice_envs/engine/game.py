@@ -89,7 +89,7 @@ class Simultaneous(NamedTuple):
     """The action of doing nothing; always legal, and all that a seat may do that is not asked."""
 
 
-class Handicaps(NamedTuple):
+class Handicap(NamedTuple):
     """What evaluation asks of a game in which a seat can be given a harder time than the others."""
 
     option: str
@@ -129,8 +129,8 @@ class Game:
     """longest_game(num_players, options): the most decisions a game can take."""
     simultaneous: Simultaneous | None = None
     """Given if the game also has the parallel face."""
-    handicaps: Handicaps | None = None
-    """Given if an option gives seats handicaps."""
+    handicap: Handicap | None = None
+    """Given if an option gives each seat a handicap."""
     notes: tuple[str, ...] = ()
     """What users must be told of the game wherever it is described, in sentences."""
     data_field: str | None = None

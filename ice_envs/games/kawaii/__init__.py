@@ -1,6 +1,6 @@
 """Kawaii: a slapping game in real time, told in ticks. 2 to 5 seats."""
 
-from ice_envs.engine.game import Game, Handicaps, Rules, Simultaneous, register_rules
+from ice_envs.engine.game import Game, Handicap, Rules, Simultaneous, register_rules
 from ice_envs.games.kawaii import rules
 from ice_envs.games.kawaii.determinize import determinize
 from ice_envs.games.kawaii.greedy import greedy
@@ -58,6 +58,6 @@ GAME = register_rules(
         score_range=rules.score_range,
         longest_game=rules.longest_game,
         simultaneous=Simultaneous(asked_together, idle=0),
-        handicaps=Handicaps("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
+        handicap=Handicap("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
     )
 )

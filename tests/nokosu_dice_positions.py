@@ -48,7 +48,7 @@ def shuffle_hidden(state: Any, seat: int, rng: np.random.Generator) -> None:
     """Exchange unseen cards between other hands and the card left over, respecting voids; make secret calls anew."""
     seats, suits = int(state.num_players), SUITS[state.trump].tolist()
     hands = state.hands.tolist()
-    holder_of = {card: seats for card in range(NUM_CARDS) if is_in_play(state, card) and not state.played_by[card]}
+    holder_of = {card: seats for card in range(NUM_CARDS) if is_in_play(seats, card) and not state.played_by[card]}
     for holder in range(seats):
         holder_of |= dict.fromkeys(cards(hands[holder]), holder)  # `seats` stands for the card left over
     hidden = [card for card, holder in holder_of.items() if holder != seat]

@@ -72,13 +72,37 @@ def unseen(twin: NokosuDice, seat: int) -> set[Item]:
     return {("card", *card) for card in cards} - gone
 
 
-def takes(twin: NokosuDice, item: Item) -> int:
+def ahead(twin: NokosuDice, item: Item) -> bool:
     """Whether the item would be ahead, were it played now."""
-    if twin.phase != "play":
-        return 0
     assert twin.trump
-    nobody = twin.num_players  # the observer may have played to the trick before
-    return int(trick_winner([*twin.table, (nobody, item)], twin.trump, twin.tie) == nobody)
+    nobody = twin.num_players
+    return trick_winner([*twin.table, (nobody, item)], twin.trump, twin.tie) == nobody
+
+
+def beaten(twin: NokosuDice, item: Item, other: int, hidden: set[Item]) -> float:
+    """The chance that a later seat beats an item, if its hand is drawn from what is hidden and it plays anything."""
+    assert twin.trump
+    assert item not in hidden
+    led = suit_of(twin, twin.table[0][1] if twin.table else item)
+    cards = {c: len(twin.hands[other]) / len(hidden) for c in hidden if suit_of(twin, c) not in twin.voids[other]}
+    held = cards | dict.fromkeys(playable_dice(twin, other), 1.0)  # how many of each the seat has, on the mean
+    following = {i: share for i, share in held.items() if suit_of(twin, i) == led}
+    winning = {i: share for i, share in held.items() if trick_winner([(0, item), (1, i)], twin.trump, twin.tie)}
+    led_hidden = sum(suit_of(twin, card) == led for card in cards)
+    lacks = (1 - led_hidden / max(len(hidden), 1)) ** len(twin.hands[other])
+    if any(i[0] == "die" for i in following):
+        lacks = 0.0
+    beats = (1 - lacks) * sum(following[i] for i in winning if i in following) / max(sum(following.values()), 1e-9)
+    trumps = sum(share for i, share in winning.items() if i not in following)
+    return beats + lacks * min(1.0, trumps / max(len(twin.hands[other]) + len(playable_dice(twin, other)), 1))
+
+
+def now(twin: NokosuDice, seat: int, item: Item, hidden: set[Item]) -> int:
+    """The chance in percent to win the trick on the table with an item that may be played."""
+    if twin.phase != "play" or seat != twin.to_move or item not in twin.legal() or not ahead(twin, item):
+        return 0
+    later = [(seat + step) % twin.num_players for step in range(1, twin.num_players - len(twin.table))]
+    return int(100 * math.prod(1 - beaten(twin, item, other, hidden) for other in later) + 0.5)
 
 
 def stronger(twin: NokosuDice, item: Item, others: Iterable[Item]) -> int:
@@ -109,58 +133,56 @@ def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, 
         told |= {
             f"{prefix}_trump": grid({f: int(suit_of(twin, item) == "trump") for f, item in items.items()}),
             f"{prefix}_strength": grid({f: strength(twin, item) for f, item in items.items()}),
-            f"{prefix}_takes": grid({f: takes(twin, item) for f, item in items.items()}),
+            f"{prefix}_now": grid({f: now(twin, seat, item, hidden) for f, item in items.items()}),
             f"{prefix}_under_cards": grid({f: stronger(twin, item, hidden) for f, item in items.items()}),
             f"{prefix}_under_dice": grid({f: stronger(twin, item, dice) for f, item in items.items()}),
             f"{prefix}_chance": grid({f: percent(twin, item, [*hidden, *dice]) for f, item in items.items()}),
         }
     held = [("card", *card) for card in twin.hands[seat]] + [("die", *die) for die in twin.dice[seat]]
+    percents = [percent(twin, item, [*hidden, *dice]) for item in held]
     return told | {
-        "expected": [sum(percent(twin, item, [*hidden, *dice]) for item in held) // 10],
+        "expected": [sum(percents) // 10],
+        "spread": [sum(chance * (100 - chance) for chance in percents) // 1000],
         "hand": card_grid(dict.fromkeys(twin.hands[seat], 1)),
+        "die_own": counted(twin.dice[seat]),
         "unseen": card_grid({item[1:]: 1 for item in hidden}),
         "unseen_suits": [sum(suit_of(twin, item) == name for item in hidden) for name in SUITS],
     }
 
 
+def code(item: Item | None) -> int:
+    return 64 * (item[0] == "die") + 8 * (item[1] + 1) + item[2] if item else 0
+
+
 def expected_dice(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
     """What the layout says of the dice on the table, the draft and the calls."""
     secret = twin.commitments if twin.zero_call == "secret" and twin.phase == "call" else {}
-    own = [0, 0, 0]
+    own = 0
     if seat in secret:
         die = secret[seat]
-        own = [die[0] + 1, die[1], 0] if die else [0, 0, 1]
-    returned = [twin.calls[s] or (-1, 0) for s in around]
+        own = code(("die", *die)) if die else 1
+    returned = [twin.calls[s] for s in around]
     return {
-        "dice": [counted(twin.dice[s]) for s in around],
-        "dice_suits": [
-            [sum(suit_of(twin, d) == name for d in playable_dice(twin, s)) for name in SUITS] for s in around
-        ],
+        "dice": [counted(twin.dice[s]) for s in around[1:]],
         "pool": counted(twin.pool),
         "trump_color": one_hot(twin.trump[0] if twin.trump else None, 5),
         "trump_number": one_hot(twin.trump[1] - 1 if twin.trump else None, 6),
         "phase": one_hot(("draft", "call", "play").index(twin.phase), 3),
-        "drafted_color": [
-            [color + 1 for color, _ in twin.drafted[s]] + [0] * (3 - len(twin.drafted[s])) for s in around
-        ],
-        "drafted_number": [
-            [number for _, number in twin.drafted[s]] + [0] * (3 - len(twin.drafted[s])) for s in around
+        "drafted": [
+            [code(("die", *die)) for die in twin.drafted[s]] + [0] * (3 - len(twin.drafted[s])) for s in around
         ],
         "called": [int(twin.calls[s] is not None) for s in around],
-        "returned_color": [color + 1 for color, _ in returned],
-        "returned_number": [number for _, number in returned],
-        "own_secret": own,
+        "returned": [code(("die", *die)) if die else 0 for die in returned],
+        "own_secret": [own],
     }
 
 
-def expected_history(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
+def expected_history(twin: NokosuDice, around: list[int]) -> dict[str, Any]:
     """What the layout says of what was played."""
-    color, number, die = np.zeros((3, 4, 14), int)
+    played = np.zeros((4, 14), int)
     for player, item, trick in twin.played:
-        cell = around.index(player), trick
-        color[cell], number[cell], die[cell] = item[1] + 1, item[2] + 1, item[0] == "die"
-    by = {item[1:]: (player - seat) % twin.num_players + 1 for player, item, _ in twin.played if item[0] == "card"}
-    return {"played_by": card_grid(by), "played_color": color, "played_number": number, "played_die": die}
+        played[around.index(player), trick] = code(item)
+    return {"played": played}
 
 
 def expected_trick(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
@@ -212,7 +234,7 @@ def expected(twin: NokosuDice, seat: int) -> dict[str, Any]:
     return {
         **expected_items(twin, seat, around),
         **expected_dice(twin, seat, around),
-        **expected_history(twin, seat, around),
+        **expected_history(twin, around),
         **expected_trick(twin, seat, around),
         **expected_seats(twin, around),
     }

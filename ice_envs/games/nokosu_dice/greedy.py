@@ -12,24 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.bits import lowest_bit
 from ice_envs.engine.jit import compiled
-from ice_envs.games.nokosu_dice.chances import EQUAL_CARDS, EQUAL_DICE, chance
+from ice_envs.games.nokosu_dice.chances import chance, others_dice, trick_chance
 from ice_envs.games.nokosu_dice.items import (
     NUM_CARDS,
     NUM_FACES,
     NUM_ITEMS,
     NUM_KINDS,
-    STRENGTHS,
-    STRONGER_CARDS,
-    STRONGER_DICE,
-    SUIT_CARDS,
-    SUIT_DICE,
-    SUITS,
-    TRUMP_SUIT,
 )
 from ice_envs.games.nokosu_dice.observation import unseen_cards
-from ice_envs.games.nokosu_dice.rules import CALL, DRAFT, NO_CALL, playable, playable_dice
+from ice_envs.games.nokosu_dice.rules import CALL, DRAFT, NO_CALL, playable
 
 _STEERING = 0.19
 """Variance that a seat can always make good by its choices."""
@@ -63,7 +56,7 @@ def greedy(state: Any) -> int:
 
 
 @compiled
-def write_chances(state: Any, trump: int, others: Any, out: Any) -> tuple[float, float]:
+def write_chances(state: Any, trump: int, near: int, far: int, out: Any) -> tuple[float, float]:
     """Write the chance of each item of the seat to move into `out` (NUM_ITEMS,); return their sum and variance."""
     unseen = unseen_cards(state, state.to_move)
     expected, variance = 0.0, 0.0
@@ -71,25 +64,17 @@ def write_chances(state: Any, trump: int, others: Any, out: Any) -> tuple[float,
     while cards:
         card = lowest_bit(cards)
         cards &= cards - 1
-        out[card] = chance(trump, card, unseen, others)
+        out[card] = chance(trump, card, unseen, near, far)
         expected += out[card]
         variance += out[card] * (1 - out[card])
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
-        win = chance(trump, NUM_CARDS + kind, unseen, others)
+        win = chance(trump, NUM_CARDS + kind, unseen, near, far)
         out[NUM_CARDS + kind] = win
         expected += state.dice[state.to_move, kind] * win
         variance += state.dice[state.to_move, kind] * win * (1 - win)
     return expected, variance
-
-
-@compiled
-def write_others(state: Any, out: Any) -> None:
-    """Write the dice that each other seat may play as bits into `out` (MAX_PLAYERS,)."""
-    for seat in range(state.num_players):
-        if seat != state.to_move:
-            out[seat] = playable_dice(state, seat)
 
 
 @compiled
@@ -113,27 +98,27 @@ def number_of(kind: int) -> int:
 @compiled
 def best_pick(state: Any) -> int:
     """Return the die to draft: with it, some die comes close to the tricks to expect under the likely trumps."""
-    others = np.zeros(5, np.int64)
-    write_others(state, others)
+    near, far = others_dice(state, state.to_move)
+    pool = 0
     for kind in range(NUM_KINDS):
         if state.pool[kind]:
-            others[4] |= 1 << kind
+            pool |= 1 << kind
+    far |= pool << 32
     chances = np.zeros(NUM_ITEMS)
     values = np.zeros(NUM_KINDS)
     unseen = unseen_cards(state, state.to_move)
-    pool = others[4]
     trumps = pool
     while trumps:
         trump = lowest_bit(trumps)
         trumps &= trumps - 1
-        expected, variance = write_chances(state, trump, others, chances)
+        expected, variance = write_chances(state, trump, near, far, chances)
         picks = pool
         while picks:
             pick = lowest_bit(picks)
             picks &= picks - 1
             weight = state.pool[trump] - (pick == trump)
             if weight:
-                win = chance(trump, NUM_CARDS + pick, unseen, others)
+                win = chance(trump, NUM_CARDS + pick, unseen, near, far)
                 chances[NUM_CARDS + pick] = win
                 held = state.dice_sets[state.to_move] | (1 << pick)
                 values[pick] += weight * best_bid(state, held, chances, expected + win, variance + win * (1 - win))
@@ -161,9 +146,9 @@ def best_bid(state: Any, dice: Any, chances: Any, expected: float, variance: flo
 @compiled
 def best_call(state: Any) -> int:
     """Return the die to return for a zero call, or no call."""
-    others, chances = np.zeros(4, np.int64), np.zeros(NUM_ITEMS)
-    write_others(state, others)
-    expected, variance = write_chances(state, state.trump, others, chances)
+    chances = np.zeros(NUM_ITEMS)
+    near, far = others_dice(state, state.to_move)
+    expected, variance = write_chances(state, state.trump, near, far, chances)
     own = np.int64(state.dice_sets[state.to_move])
     bid = _HIT * best_bid(state, own, chances, expected, variance)
     strongest, most = -1, -1.0
@@ -179,11 +164,10 @@ def best_call(state: Any) -> int:
 @compiled
 def best_play(state: Any) -> int:
     """Return the item to play."""
-    seat = state.to_move
-    others, chances = np.zeros(4, np.int64), np.zeros(NUM_ITEMS)
-    write_others(state, others)
-    expected, variance = write_chances(state, state.trump, others, chances)
-    cards, dice = playable(state, seat)
+    chances, unseen = np.zeros(NUM_ITEMS), unseen_cards(state, state.to_move)
+    near, far = others_dice(state, state.to_move)
+    expected, variance = write_chances(state, state.trump, near, far, chances)
+    cards, dice = playable(state, state.to_move)
     best, best_value = -1, -1.0
     while cards | dice:
         if cards:
@@ -192,17 +176,17 @@ def best_play(state: Any) -> int:
         else:
             item = NUM_CARDS + lowest_bit(dice)
             dice &= dice - 1
-        value = play_value(state, item, chances, expected, variance)
+        value = play_value(state, item, unseen, chances, expected, variance)
         if value > best_value:
             best, best_value = item, value
     return best
 
 
 @compiled
-def play_value(state: Any, item: int, chances: Any, expected: float, variance: float) -> float:
+def play_value(state: Any, item: int, unseen: int, chances: Any, expected: float, variance: float) -> float:
     """Return the points that an item promises if it is played now."""
     seat = state.to_move
-    now, later = trick_chance(state, item), chances[item]
+    now, later = trick_chance(state, item, unseen), chances[item]
     expected -= later
     variance -= later * (1 - later)
     left = state.num_tricks - state.trick - 1
@@ -226,48 +210,3 @@ def hit_chance(now: float, needed: int, left: int, expected: float, variance: fl
     """Return how likely just `needed` tricks are won, this one with the chance `now`."""
     winning = likelihood(needed - 1, left, expected, variance)
     return now * winning + (1 - now) * likelihood(needed, left, expected, variance)
-
-
-# ---- the trick on the table ----
-
-
-@compiled
-def trick_chance(state: Any, item: int) -> float:
-    """Return the chance that an item wins the trick if it is played now and later seats play anything they may."""
-    suit = SUITS[state.trump, item]
-    led = suit if state.trick_size == 0 else np.int64(state.led)
-    if suit != led and suit != TRUMP_SUIT:
-        return 0.0
-    if STRENGTHS[state.trump, item] < state.best_strength + state.tie:
-        return 0.0
-    unseen = unseen_cards(state, state.to_move)
-    chance = 1.0
-    for step in range(1, state.num_players - state.trick_size):
-        other = (state.to_move + step) % state.num_players
-        chance *= 1.0 - beaten_chance(state, item, suit, led, other, unseen)
-    return chance
-
-
-@compiled
-def beaten_chance(state: Any, item: int, suit: int, led: Any, other: int, unseen: int) -> float:
-    """Return the chance that a later seat beats an item."""
-    trump = state.trump
-    cards, dice = STRONGER_CARDS[trump, item], STRONGER_DICE[trump, item]
-    if state.tie == 0:
-        cards, dice = cards | EQUAL_CARDS[trump, item], dice | EQUAL_DICE[trump, item]
-    own_dice, held, hidden = playable_dice(state, other), count_bits(state.hands[other]), count_bits(unseen)
-    each = held / max(hidden, 1)  # cards in the hand for each unseen one
-    void, void_trump = (state.voids[other] >> led) & 1, (state.voids[other] >> TRUMP_SUIT) & 1
-    led_cards = 0 if void else count_bits(unseen & SUIT_CARDS[trump, led])
-    led_dice = count_bits(own_dice & SUIT_DICE[trump, led])
-    lacks = 0.0 if led_dice else (1.0 - led_cards / max(hidden, 1)) ** held
-    following, followers = 0.0, led_cards * each + led_dice  # 0 for a seat that has neither card nor die to follow with
-    if suit == led and followers > 0:
-        beating = (0 if void else count_bits(unseen & cards)) * each + count_bits(own_dice & dice)
-        following = beating / followers
-    if led == TRUMP_SUIT:
-        return (1.0 - lacks) * following
-    if suit != TRUMP_SUIT:
-        cards, dice = SUIT_CARDS[trump, TRUMP_SUIT], SUIT_DICE[trump, TRUMP_SUIT]
-    trumps = (0 if void_trump else count_bits(unseen & cards)) * each + count_bits(own_dice & dice)
-    return (1.0 - lacks) * following + lacks * min(1.0, trumps / max(held + count_bits(own_dice), 1))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.cells import copy_cells, write_bits
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.engine.seats import relative
-from ice_envs.games.nokosu_dice.chances import chance
+from ice_envs.games.nokosu_dice.chances import PERCENTS, others_dice, place_among, trick_chance
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
     ITEM_NUMBERS,
@@ -24,17 +25,15 @@ from ice_envs.games.nokosu_dice.items import (
     NUM_CARDS,
     NUM_COLORS,
     NUM_FACES,
+    NUM_ITEMS,
     NUM_KINDS,
     NUM_NUMBERS,
     NUM_SUITS,
     STRENGTHS,
-    STRONGER_CARDS,
-    STRONGER_DICE,
     SUIT_CARDS,
-    SUIT_DICE,
     SUITS,
-    TRUMP_SUIT,
     item_of,
+    mark,
 )
 from ice_envs.games.nokosu_dice.rules import (
     BONUSES,
@@ -45,17 +44,17 @@ from ice_envs.games.nokosu_dice.rules import (
     ZERO_CALLS,
     NokosuDiceOptions,
     must_follow,
-    playable_dice,
+    next_seat,
+    playable,
     score_range,
 )
 from ice_envs.games.nokosu_dice.setup import (
-    COLORS_IN_PLAY,
     HAND_SIZES,
     MAX_PLAYERS,
     MOST_DICE,
     MOST_TRICKS,
-    NUMBERS_IN_PLAY,
     PICKS,
+    is_in_play,
 )
 
 _CARDS, _DICE = (NUM_COLORS, NUM_NUMBERS), (NUM_COLORS, NUM_FACES)
@@ -63,9 +62,10 @@ _SEATS, _SEATS_TRICKS, _SEATS_SUITS = (MAX_PLAYERS,), (MAX_PLAYERS, MOST_TRICKS)
 NUM_BIDS = NUM_FACES + 1
 _MOST_POINTS = score_range(MAX_PLAYERS, NokosuDiceOptions())[1]
 _MOST_UNSEEN = NUM_CARDS - HAND_SIZES[MAX_PLAYERS]
-_MOST_DICE_BEATING = 3 * MOST_DICE
+_MOST_BEATING = 3 * MOST_DICE
 _MOST_ITEMS = HAND_SIZES[MAX_PLAYERS] + MOST_DICE
-_ALL_KINDS = (1 << NUM_KINDS) - 1
+_MOST_SPREAD = 10 * _MOST_ITEMS // 4 + 1
+_MOST_MARK = mark(NUM_ITEMS - 1)
 _ONE_COLOR = (1 << NUM_FACES) - 1
 
 LAYOUT = Layout(
@@ -73,41 +73,37 @@ LAYOUT = Layout(
         ("hand", _CARDS, 0, 1, "cards in the own hand"),
         ("hand_trump", _CARDS, 0, 1, "own cards that are trumps"),
         ("hand_strength", _CARDS, 0, MOST_STRENGTH + 1, "strength of own cards, from 1: number, then trumps"),
-        ("hand_takes", _CARDS, 0, 1, "own cards that would be ahead in the trick if played now"),
         ("hand_under_cards", _CARDS, 0, _MOST_UNSEEN, "own cards: unseen cards of the suit that are stronger"),
-        (
-            "hand_under_dice",
-            _CARDS,
-            0,
-            _MOST_DICE_BEATING,
-            "own cards: kinds of others' playable dice that are stronger",
-        ),
+        ("hand_under_dice", _CARDS, 0, _MOST_BEATING, "own cards: kinds of others' playable dice that are stronger"),
         ("hand_chance", _CARDS, 0, 100, "own cards: chance to win a trick, in percent, as the baseline estimates it"),
-        ("unseen", _CARDS, 0, 1, "cards in play neither in the own hand nor played this round"),
-        ("unseen_suits", (NUM_SUITS,), 0, _MOST_UNSEEN, "how many of them are of each color, then trumps"),
-        ("played_by", _CARDS, 0, MAX_PLAYERS, "who played a card this round: relative seat + 1"),
-        ("dice", (MAX_PLAYERS, *_DICE), 0, MOST_DICE, "dice of each seat"),
-        ("dice_suits", _SEATS_SUITS, 0, MOST_DICE, "kinds of playable dice of each seat by suit, trumps last"),
+        ("hand_now", _CARDS, 0, 100, "cards that may be played: the same for the trick on the table, if played now"),
+        ("die_own", _DICE, 0, MOST_DICE, "own dice"),
         ("die_trump", _DICE, 0, 1, "own dice that are trumps"),
         ("die_strength", _DICE, 0, MOST_STRENGTH + 1, "strength of own dice, from 1"),
-        ("die_takes", _DICE, 0, 1, "own dice that would be ahead in the trick if played now"),
         ("die_under_cards", _DICE, 0, _MOST_UNSEEN, "own dice: unseen cards of the suit that are stronger"),
-        ("die_under_dice", _DICE, 0, _MOST_DICE_BEATING, "own dice: kinds of others' playable dice that are stronger"),
+        ("die_under_dice", _DICE, 0, _MOST_BEATING, "own dice: kinds of others' playable dice that are stronger"),
         ("die_chance", _DICE, 0, 100, "own dice: chance to win a trick, in percent, as the baseline estimates it"),
+        ("die_now", _DICE, 0, 100, "dice that may be played: the same for the trick on the table, if played now"),
         ("expected", (1,), 0, 10 * _MOST_ITEMS, "sum of the chances of all own items, in tenths of a trick"),
+        ("spread", (1,), 0, _MOST_SPREAD, "the variance of what they win, if each is drawn by itself, in tenths"),
+        ("unseen", _CARDS, 0, 1, "cards in play neither in the own hand nor played this round"),
+        ("unseen_suits", (NUM_SUITS,), 0, _MOST_UNSEEN, "how many of them are of each color, then trumps"),
+        ("dice", (MAX_PLAYERS - 1, *_DICE), 0, MOST_DICE, "dice of each other seat"),
         ("pool", _DICE, 0, MOST_DICE, "dice in the middle"),
         ("trump_color", (NUM_COLORS,), 0, 1, "color of the trump die"),
         ("trump_number", (NUM_FACES,), 0, 1, "its number, from 1"),
         ("phase", (3,), 0, 1, "draft, zero call, play"),
-        ("drafted_color", (MAX_PLAYERS, PICKS), 0, NUM_COLORS, "color + 1 of the dice drafted, in order"),
-        ("drafted_number", (MAX_PLAYERS, PICKS), 0, NUM_FACES, "their numbers"),
+        ("drafted", (MAX_PLAYERS, PICKS), 0, _MOST_MARK, "dice drafted, in order: 64 + 8 × (color + 1) + number"),
         ("called", _SEATS, 0, 1, "seats that have called zero"),
-        ("returned_color", _SEATS, 0, NUM_COLORS, "color + 1 of the die returned for it"),
-        ("returned_number", _SEATS, 0, NUM_FACES, "its number"),
-        ("own_secret", (3,), 0, NUM_FACES, "own call not yet revealed: color + 1 and number of the die, or no call"),
-        ("played_color", _SEATS_TRICKS, 0, NUM_COLORS, "color + 1 of what each seat played to each trick"),
-        ("played_number", _SEATS_TRICKS, 0, NUM_NUMBERS, "its number + 1"),
-        ("played_die", _SEATS_TRICKS, 0, 1, "whether it was a die"),
+        ("returned", _SEATS, 0, _MOST_MARK, "the die returned for it, as in `drafted`"),
+        ("own_secret", (1,), 0, _MOST_MARK, "own call not yet revealed: the die, as in `drafted`, or 1 for no call"),
+        (
+            "played",
+            _SEATS_TRICKS,
+            0,
+            _MOST_MARK,
+            "what each seat played to each trick: as in `drafted`, cards without the 64",
+        ),
         ("led", (NUM_SUITS,), 0, 1, "suit led, trumps last"),
         ("trick_suit", _SEATS_SUITS, 0, 1, "suit of each seat's item in the trick"),
         ("trick_strength", _SEATS, 0, MOST_STRENGTH + 1, "its strength, from 1"),
@@ -133,26 +129,23 @@ LAYOUT = Layout(
 
 _HAND = LAYOUT["hand"].start
 _HAND_TRUMP = LAYOUT["hand_trump"].start
+_HAND_NOW = LAYOUT["hand_now"].start
+_DIE_NOW = LAYOUT["die_now"].start
 _UNSEEN = LAYOUT["unseen"].start
 _UNSEEN_SUITS = LAYOUT["unseen_suits"].start
-_PLAYED_BY = LAYOUT["played_by"].start
-_DICE_START = LAYOUT["dice"].start
-_DICE_SUITS = LAYOUT["dice_suits"].start
-_DIE_TRUMP = LAYOUT["die_trump"].start
+_DIE_OWN = LAYOUT["die_own"].start
 _EXPECTED = LAYOUT["expected"].start
+_SPREAD = LAYOUT["spread"].start
+_DICE_START = LAYOUT["dice"].start
 _POOL = LAYOUT["pool"].start
 _TRUMP_COLOR = LAYOUT["trump_color"].start
 _TRUMP_NUMBER = LAYOUT["trump_number"].start
 _PHASE = LAYOUT["phase"].start
-_DRAFTED_COLOR = LAYOUT["drafted_color"].start
-_DRAFTED_NUMBER = LAYOUT["drafted_number"].start
+_DRAFTED = LAYOUT["drafted"].start
 _CALLED = LAYOUT["called"].start
-_RETURNED_COLOR = LAYOUT["returned_color"].start
-_RETURNED_NUMBER = LAYOUT["returned_number"].start
+_RETURNED = LAYOUT["returned"].start
 _OWN_SECRET = LAYOUT["own_secret"].start
-_PLAYED_COLOR = LAYOUT["played_color"].start
-_PLAYED_NUMBER = LAYOUT["played_number"].start
-_PLAYED_DIE = LAYOUT["played_die"].start
+_PLAYED = LAYOUT["played"].start
 _LED = LAYOUT["led"].start
 _TRICK_SUIT = LAYOUT["trick_suit"].start
 _TRICK_STRENGTH = LAYOUT["trick_strength"].start
@@ -166,7 +159,6 @@ _CARDS_LEFT = LAYOUT["cards_left"].start
 _DICE_LEFT = LAYOUT["dice_left"].start
 _TRICKS = LAYOUT["tricks"].start
 _BIDS = LAYOUT["bids"].start
-_NEEDED = LAYOUT["needed"].start
 _TOTALS = LAYOUT["totals"].start
 _TRICKS_LEFT = LAYOUT["tricks_left"].start
 _ROUND = LAYOUT["round"].start
@@ -174,13 +166,8 @@ _ZERO_CALL = LAYOUT["zero_call"].start
 _TIE = LAYOUT["tie"].start
 _BONUS = LAYOUT["bonus"].start
 
-_CARDS_IN_PLAY = tuple(
-    sum(
-        1 << color * NUM_NUMBERS + number
-        for color in range(COLORS_IN_PLAY[seats])
-        for number in range(NUMBERS_IN_PLAY[seats])
-    )
-    for seats in range(MAX_PLAYERS + 1)
+_CARDS_IN_PLAY = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if is_in_play(table, card)) for table in range(MAX_PLAYERS + 1)]
 )
 """The cards used at each table size, as bits."""
 
@@ -189,11 +176,11 @@ _CARDS_IN_PLAY = tuple(
 def observe(state: Any, seat: int, out: Any) -> None:
     """Write the seat's observation into `out` (LAYOUT.size,) uint8, which arrives all zero."""
     write_items(state, seat, out)
-    write_dice(state, seat, out)
+    write_table(state, seat, out)
     write_history(state, seat, out)
     write_trick(state, seat, out)
     write_seats(state, seat, out)
-    write_table(state, seat, out)
+    write_round(state, seat, out)
 
 
 @compiled
@@ -204,136 +191,128 @@ def unseen_cards(state: Any, seat: int) -> int:
 
 @compiled
 def write_items(state: Any, seat: int, out: Any) -> None:
-    """Write the own cards and dice with what each is by this round's trump, and the unseen cards."""
+    """Write the own cards and dice with what each is by this round's trump."""
     unseen = unseen_cards(state, seat)
-    left, across, right = 0, 0, 0  # the others' playable dice; a fourth seat may be absent
-    for other in range(state.num_players):
-        if other != seat:
-            left, across, right = across, right, playable_dice(state, other)
-    hand, dice, expected = state.hands[seat], np.int64(state.dice_sets[seat]), 0
+    near, far = others_dice(state, seat)
+    hand, dice = state.hands[seat], np.int64(state.dice_sets[seat])
+    expected, spread = 0, 0  # in percent, and in percent of percent
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
         out[_HAND + card] = 1
-        expected += write_item(state, card, unseen, left, across, right, out, _HAND_TRUMP + card, NUM_CARDS)
+        percent = write_item(state, card, unseen, near, far, out, _HAND_TRUMP + card, NUM_CARDS)
+        expected += percent
+        spread += percent * (100 - percent)
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
-        percent = write_item(state, NUM_CARDS + kind, unseen, left, across, right, out, _DIE_TRUMP + kind, NUM_KINDS)
-        expected += state.dice[seat, kind] * percent
+        count = state.dice[seat, kind]
+        out[_DIE_OWN + kind] = count
+        percent = write_item(state, NUM_CARDS + kind, unseen, near, far, out, _DIE_OWN + NUM_KINDS + kind, NUM_KINDS)
+        expected += count * percent
+        spread += count * percent * (100 - percent)
     out[_EXPECTED] = expected // 10
-    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
-    for card in range(COLORS_IN_PLAY[state.num_players] * NUM_NUMBERS):
-        out[_UNSEEN + card] = (unseen >> card) & 1
-    for suit in range(NUM_SUITS):
-        out[_UNSEEN_SUITS + suit] = count_bits(unseen & SUIT_CARDS[state.trump, suit])
+    out[_SPREAD] = spread // 1000
+    if state.phase == PLAY and state.to_move == seat:
+        write_now(state, seat, unseen, out)
 
 
 @compiled
-def write_item(
-    state: Any, item: int, unseen: int, left: int, across: int, right: int, out: Any, place: int, step: int
-) -> int:
-    """Write six features of an own item: into the cell `place`, and each `step` cells behind the one before.
+def write_item(state: Any, item: int, unseen: int, near: int, far: int, out: Any, place: int, step: int) -> Any:
+    """Write five features of an own item: into the cell `place`, and each `step` cells behind the one before.
 
     Returns the last one: the chance to win a trick, in percent.
     """
-    trump = state.trump
-    suit, strength = SUITS[trump, item], STRENGTHS[trump, item]
-    counts = state.trick_size == 0 or suit == state.led or suit == TRUMP_SUIT
-    stronger = STRONGER_DICE[trump, item]
-    out[place] = suit == TRUMP_SUIT
-    out[place + step] = strength + 1
-    out[place + 2 * step] = state.phase == PLAY and counts and strength >= state.best_strength + state.tie
-    out[place + 3 * step] = count_bits(unseen & STRONGER_CARDS[trump, item])
-    out[place + 4 * step] = count_bits(left & stronger) + count_bits(across & stronger) + count_bits(right & stronger)
-    percent = int(100 * chance(trump, item, unseen, (left, across, right)) + 0.5)
-    out[place + 5 * step] = percent
+    is_trump, cards, dice, where = place_among(state.trump, item, unseen, near, far)
+    percent = PERCENTS[where]
+    out[place] = is_trump
+    out[place + step] = STRENGTHS[state.trump, item] + 1
+    out[place + 2 * step] = cards
+    out[place + 3 * step] = dice
+    out[place + 4 * step] = percent
     return percent
 
 
 @compiled
-def write_dice(state: Any, seat: int, out: Any) -> None:
-    """Write everybody's dice, the middle, the trump and the draft."""
-    for place in range(state.num_players):
-        owner = (seat + place) % state.num_players
-        dice = np.int64(state.dice_sets[owner])
-        while dice:
-            kind = lowest_bit(dice)
-            dice &= dice - 1
-            out[_DICE_START + place * NUM_KINDS + kind] = state.dice[owner, kind]
-        playable = playable_dice(state, owner)
-        for suit in range(NUM_SUITS):
-            out[_DICE_SUITS + place * NUM_SUITS + suit] = count_bits(playable & SUIT_DICE[state.trump, suit])
-        for lap in range(PICKS):
-            drafted = state.drafted[owner, lap]
-            out[_DRAFTED_COLOR + place * PICKS + lap] = (drafted >> 3) & 7
-            out[_DRAFTED_NUMBER + place * PICKS + lap] = drafted & 7
-        out[_CALLED + place] = state.called[owner]
-        out[_RETURNED_COLOR + place] = (state.returned[owner] >> 3) & 7
-        out[_RETURNED_NUMBER + place] = state.returned[owner] & 7
-    for kind in range(NUM_KINDS if state.pool_size else 0):
-        out[_POOL + kind] = state.pool[kind]
+def write_now(state: Any, seat: int, unseen: int, out: Any) -> None:
+    """Write how likely each item that may be played wins the trick on the table."""
+    cards, dice = playable(state, seat)
+    while cards:
+        card = lowest_bit(cards)
+        cards &= cards - 1
+        out[_HAND_NOW + card] = int(100 * trick_chance(state, card, unseen) + 0.5)
+    while dice:
+        kind = lowest_bit(dice)
+        dice &= dice - 1
+        out[_DIE_NOW + kind] = int(100 * trick_chance(state, NUM_CARDS + kind, unseen) + 0.5)
+
+
+@compiled
+def write_table(state: Any, seat: int, out: Any) -> None:
+    """Write what lies open: the cards that are not, everybody's dice, the middle and the trump."""
+    unseen, other = unseen_cards(state, seat), seat
+    for color in range(NUM_COLORS):
+        write_bits(out, _UNSEEN + color * NUM_NUMBERS, unseen >> (color * NUM_NUMBERS))
+    for suit in range(NUM_SUITS):
+        out[_UNSEEN_SUITS + suit] = count_bits(unseen & SUIT_CARDS[state.trump, suit])
+    for place in range(state.num_players - 1):
+        other = next_seat(state, other)
+        copy_cells(out, _DICE_START + place * NUM_KINDS, state.dice[other], NUM_KINDS)
+    copy_cells(out, _POOL, state.pool, NUM_KINDS)
     if state.trump != NO_TRUMP:
-        out[_TRUMP_COLOR + state.trump // NUM_FACES] = 1
-        out[_TRUMP_NUMBER + state.trump % NUM_FACES] = 1
+        out[_TRUMP_COLOR + ITEM_COLORS[NUM_CARDS + state.trump]] = 1
+        out[_TRUMP_NUMBER + ITEM_NUMBERS[NUM_CARDS + state.trump] - 1] = 1
 
 
 @compiled
 def write_history(state: Any, seat: int, out: Any) -> None:
-    """Write who played which card, and what each seat played to each trick."""
-    num_players, observer = np.int8(state.num_players), np.int8(seat)
-    played_by = state.played_by
-    for card in range(NUM_CARDS):
-        player = np.int8(played_by[card])
-        places = np.int8(player - observer)
-        around = np.int8(places + num_players)
-        out[_PLAYED_BY + card] = 0 if player == 0 else (around if places <= 0 else places)
+    """Write what each seat drafted, returned, and played to each trick."""
     for place in range(state.num_players):
-        played = state.history[(seat + place) % state.num_players]
-        first = place * MOST_TRICKS
-        for trick in range(min(state.trick + 1, MOST_TRICKS)):
-            out[_PLAYED_COLOR + first + trick] = (played[trick] >> 3) & 7
-            out[_PLAYED_NUMBER + first + trick] = (played[trick] & 7) + (played[trick] != 0)
-            out[_PLAYED_DIE + first + trick] = played[trick] >> 6
+        copy_cells(out, _DRAFTED + place * PICKS, state.drafted[seat], PICKS)
+        out[_CALLED + place] = state.called[seat]
+        out[_RETURNED + place] = state.returned[seat]
+        copy_cells(out, _PLAYED + place * MOST_TRICKS, state.history[seat], MOST_TRICKS)
+        seat = next_seat(state, seat)
 
 
 @compiled
 def write_trick(state: Any, seat: int, out: Any) -> None:
     """Write the trick on the table."""
-    for step in range(state.trick_size):
-        player = (state.leader + step) % state.num_players
+    player = state.leader
+    for step in range(state.num_players):
         place = relative(state, player, seat)
-        item = item_of(state.history[player, state.trick])
-        out[_TRICK_SUIT + place * NUM_SUITS + SUITS[state.trump, item]] = 1
-        out[_TRICK_STRENGTH + place] = STRENGTHS[state.trump, item] + 1
+        if step < state.trick_size:
+            item = item_of(state.history[player, state.trick])
+            out[_TRICK_SUIT + place * NUM_SUITS + SUITS[state.trump, item]] = 1
+            out[_TRICK_STRENGTH + place] = STRENGTHS[state.trump, item] + 1
+        else:
+            out[_YET_TO_PLAY + place] = 1
+        player = next_seat(state, player)
     if state.trick_size:
         out[_LED + state.led] = 1
         out[_AHEAD + relative(state, state.best_seat, seat)] = 1
-    for step in range(state.trick_size, state.num_players):
-        out[_YET_TO_PLAY + relative(state, (state.leader + step) % state.num_players, seat)] = 1
     out[_MUST_FOLLOW] = must_follow(state, seat)
 
 
 @compiled
-def write_seats(state: Any, observer: int, out: Any) -> None:
-    """Write what everybody sees of each seat."""
-    voids, bids, needed = 0, 0, 0  # one seat beside the other
+def write_seats(state: Any, seat: int, out: Any) -> None:
+    """Write what everybody sees of each seat, from the observer on."""
+    voids, bids = 0, 0  # one seat beside the other; behind the bids what is needed for them
     for place in range(state.num_players):
-        seat = (observer + place) % state.num_players
         possible = possible_bids(state, seat)
         voids |= state.voids[seat] << (place * NUM_SUITS)
         bids |= possible << (place * NUM_BIDS)
-        needed |= (possible >> state.tricks[seat]) << (place * NUM_BIDS)
+        bids |= (possible >> state.tricks[seat]) << ((MAX_PLAYERS + place) * NUM_BIDS)
         out[_PRESENT + place] = 1
         out[_CARDS_LEFT + place] = count_bits(state.hands[seat])
         out[_DICE_LEFT + place] = state.dice_left[seat]
         out[_TRICKS + place] = state.tricks[seat]
         out[_TOTALS + place] = state.totals[seat]
-    for cell in range(state.num_players * NUM_SUITS):
-        out[_VOIDS + cell] = (voids >> cell) & 1
-    for cell in range(state.num_players * NUM_BIDS):
-        out[_BIDS + cell] = (bids >> cell) & 1
-        out[_NEEDED + cell] = (needed >> cell) & 1
+        seat = next_seat(state, seat)
+    for cell in range(0, MAX_PLAYERS * NUM_SUITS, 8):
+        write_bits(out, _VOIDS + cell, voids >> cell)
+    for cell in range(0, 2 * MAX_PLAYERS * NUM_BIDS, 8):
+        write_bits(out, _BIDS + cell, bids >> cell)
 
 
 @compiled
@@ -349,16 +328,13 @@ def possible_bids(state: Any, seat: int) -> int:
 
 
 @compiled
-def write_table(state: Any, seat: int, out: Any) -> None:
+def write_round(state: Any, seat: int, out: Any) -> None:
     """Write the round, the own secret call and the options."""
     out[_PHASE + state.phase] = 1
     out[_DEALER + relative(state, state.dealer, seat)] = 1
     secret = state.commits[seat]
-    if secret == NO_CALL:
-        out[_OWN_SECRET + 2] = 1
-    elif secret != NOTHING_YET:
-        out[_OWN_SECRET] = ITEM_COLORS[secret] + 1
-        out[_OWN_SECRET + 1] = ITEM_NUMBERS[secret]
+    if secret != NOTHING_YET:
+        out[_OWN_SECRET] = 1 if secret == NO_CALL else mark(secret)
     out[_TRICKS_LEFT] = state.num_tricks - state.trick
     out[_ROUND] = state.round_number
     out[_ZERO_CALL + state.zero_call] = 1

@@ -102,7 +102,7 @@ def unseen_of(states: Any, seat: int) -> int:
 @compiled
 def card_is_used(states: Any, card: int) -> bool:
     """Return whether the table of `states[0]` plays with a card."""
-    return is_in_play(states[0], card)
+    return is_in_play(states[0].num_players, card)
 
 
 # ---- what lies on the table ----

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.games.nokosu_dice.items import NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_NUMBERS
@@ -12,11 +14,10 @@ MAX_PLAYERS = 4
 PICKS = 3
 """Dice that each seat drafts."""
 HAND_SIZES = (0, 0, 0, 9, 10)
-OWN_ROLLS = (0, 0, 0, 1, 2)
 NUM_TRICKS = (0, 0, 0, 12, 14)
-COLORS_IN_PLAY = (0, 0, 0, 4, 5)
-NUMBERS_IN_PLAY = (0, 0, 0, 7, 8)
-DICE_PER_COLOR = (0, 0, 0, 4, 5)
+OWN_ROLLS, COLORS_IN_PLAY, NUMBERS_IN_PLAY, DICE_PER_COLOR = np.array(
+    [(0, 0, 0, 1, 2), (0, 0, 0, 4, 5), (0, 0, 0, 7, 8), (0, 0, 0, 4, 5)]
+)  # compiled code looks up an array twenty times as fast as a tuple
 MOST_TRICKS = 14
 MOST_DICE = 5
 
@@ -27,7 +28,7 @@ def deal_hands(state: Any) -> None:
     in_play = 0
     for card in range(NUM_CARDS):
         state.deck[card] = 0
-        if is_in_play(state, card):
+        if is_in_play(state.num_players, card):
             state.deck[in_play] = card
             in_play += 1
     place = 0
@@ -43,10 +44,10 @@ def deal_hands(state: Any) -> None:
 
 
 @compiled
-def is_in_play(state: Any, card: int) -> bool:
-    """Return whether a card is used at this table: at three seats the last color and the 7s are not."""
+def is_in_play(num_players: int, card: int) -> bool:
+    """Return whether a card is used at a table: at three seats the last color and the 7s are not."""
     color, number = card // NUM_NUMBERS, card % NUM_NUMBERS
-    return color < COLORS_IN_PLAY[state.num_players] and number < NUMBERS_IN_PLAY[state.num_players]
+    return bool(color < COLORS_IN_PLAY[num_players] and number < NUMBERS_IN_PLAY[num_players])
 
 
 @compiled

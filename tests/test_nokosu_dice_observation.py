@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from tests import nokosu_dice_lockstep
 from tests.helpers import observations
 from tests.lockstep import lockstep, recorded
-from tests.nokosu_dice_lockstep import CARDS, DICE
+from tests.nokosu_dice_lockstep import CARDS, DICE, ITEMS
 from tests.nokosu_dice_positions import GAME, OPTION_SETS
 from tests.twins.nokosu_dice import (
     CARDS_IN_PLAY,
@@ -97,12 +98,12 @@ def beaten(twin: NokosuDice, item: Item, other: int, hidden: set[Item]) -> float
     return beats + lacks * min(1.0, trumps / max(len(twin.hands[other]) + len(playable_dice(twin, other)), 1))
 
 
-def now(twin: NokosuDice, seat: int, item: Item, hidden: set[Item]) -> int:
-    """The chance in percent to win the trick on the table with an item that may be played."""
-    if twin.phase != "play" or seat != twin.to_move or item not in twin.legal() or not ahead(twin, item):
-        return 0
+def now(twin: NokosuDice, seat: int, item: Item, hidden: set[Item]) -> float:
+    """The chance to win the trick on the table with an item that may be played."""
+    if not ahead(twin, item):
+        return 0.0
     later = [(seat + step) % twin.num_players for step in range(1, twin.num_players - len(twin.table))]
-    return int(100 * math.prod(1 - beaten(twin, item, other, hidden) for other in later) + 0.5)
+    return math.prod(1 - beaten(twin, item, other, hidden) for other in later)
 
 
 def stronger(twin: NokosuDice, item: Item, others: Iterable[Item]) -> int:
@@ -122,32 +123,80 @@ def percent(twin: NokosuDice, item: Item, others: list[Item]) -> int:
     return int(100 / (1 + math.exp(-odds)) + 0.5)
 
 
+def cells(values: dict[Item, int]) -> list[int]:
+    """A cell for each card, then for each kind of die."""
+    return [values.get(item, 0) for item in ITEMS]
+
+
 def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, Any]:
     """What the layout says of own cards and dice."""
     hidden = unseen(twin, seat)
     dice = [die for other in around[1:] for die in playable_dice(twin, other)]
-    told: dict[str, Any] = {}
-    own = {"card": ("hand", card_grid, twin.hands[seat]), "die": ("die", die_grid, set(twin.dice[seat]))}
-    for kind, (prefix, grid, faces) in own.items():
-        items = {face: (kind, *face) for face in faces}
-        told |= {
-            f"{prefix}_trump": grid({f: int(suit_of(twin, item) == "trump") for f, item in items.items()}),
-            f"{prefix}_strength": grid({f: strength(twin, item) for f, item in items.items()}),
-            f"{prefix}_now": grid({f: now(twin, seat, item, hidden) for f, item in items.items()}),
-            f"{prefix}_under_cards": grid({f: stronger(twin, item, hidden) for f, item in items.items()}),
-            f"{prefix}_under_dice": grid({f: stronger(twin, item, dice) for f, item in items.items()}),
-            f"{prefix}_chance": grid({f: percent(twin, item, [*hidden, *dice]) for f, item in items.items()}),
-        }
-    held = [("card", *card) for card in twin.hands[seat]] + [("die", *die) for die in twin.dice[seat]]
-    percents = [percent(twin, item, [*hidden, *dice]) for item in held]
-    return told | {
-        "expected": [sum(percents) // 10],
-        "spread": [sum(chance * (100 - chance) for chance in percents) // 1000],
-        "hand": card_grid(dict.fromkeys(twin.hands[seat], 1)),
-        "die_own": counted(twin.dice[seat]),
+    held = Counter([("card", *card) for card in twin.hands[seat]] + [("die", *die) for die in twin.dice[seat]])
+    percents = {item: percent(twin, item, [*hidden, *dice]) for item in held}
+    chances = {item: now(twin, seat, item, hidden) for item in twin.legal() if twin.phase == "play" and item in held}
+    return {
+        "own": cells(held),
+        "own_trump": cells({item: int(suit_of(twin, item) == "trump") for item in held}),
+        "own_strength": cells({item: strength(twin, item) for item in held}),
+        "own_under_cards": cells({item: stronger(twin, item, hidden) for item in held}),
+        "own_under_dice": cells({item: stronger(twin, item, dice) for item in held}),
+        "own_chance": cells(percents),
+        "own_now": cells({i: int(100 * chance + 0.5) for i, chance in chances.items() if seat == twin.to_move}),
+        "promise": promises(twin, held, percents, chances) if seat == twin.to_move else [0] * 71,
+        "expected": [sum(percents[item] for item in held.elements()) // 10],
+        "spread": [sum(percents[item] * (100 - percents[item]) for item in held.elements()) // 1000],
         "unseen": card_grid({item[1:]: 1 for item in hidden}),
         "unseen_suits": [sum(suit_of(twin, item) == name for item in hidden) for name in SUITS],
     }
+
+
+# ---- what the baseline expects of a call or a play, by the numbers of its module ----
+
+
+def hit(twin: NokosuDice, needed: int, left: int, rest: list[int]) -> float:
+    """How likely `needed` of the `left` tricks are won with the items of the chances `rest`."""
+    miss = (abs(100 * needed - sum(rest)) // 8 + 0.5) * 0.08
+    variance = (sum(percent * (100 - percent) for percent in rest) // 512 + 0.5) * 0.0512
+    likely = math.exp(-miss * miss / (2 * (0.19 + 1.61 * variance))) / (1 + 2.07 * variance)
+    return likely if 0 <= needed <= left else 0.0
+
+
+def best_two(values: list[float]) -> float:
+    best, second = sorted([*values, 0.0, 0.0], reverse=True)[:2]
+    return 20 * (best + 0.18 * second)
+
+
+def points_of(twin: NokosuDice, held: Counter[Item], percents: dict[Item, int], item: Item, chance: float) -> float:
+    """What playing an item promises, if it wins the trick with this chance."""
+    seat, left = twin.to_move, TRICKS[twin.num_players] - twin.trick - 1
+    assert seat is not None
+    kept = held - Counter([item])
+
+    def of(target: int, rest: Counter[Item]) -> float:
+        needed, others = target - twin.won[seat], [percents[other] for other in rest.elements()]
+        return chance * hit(twin, needed - 1, left, others) + (1 - chance) * hit(twin, needed, left, others)
+
+    if twin.calls[seat]:
+        return 0.74 * chance + 36 * of(0, kept)
+    return 0.74 * chance + best_two([of(die[2], kept - Counter([die])) for die in kept if die[0] == "die"])
+
+
+def promises(twin: NokosuDice, held: Counter[Item], percents: dict[Item, int], chances: dict[Item, float]) -> list[int]:
+    """A cell for each action: how it compares with the best."""
+    dice, tricks = [item for item in held if item[0] == "die"], TRICKS[twin.num_players]
+    values: dict[Any, float] = {}
+    if twin.phase == "call":
+        total = sum(percents[item] for item in held.elements())
+        rest = {die: [percents[item] for item in (held - Counter([die])).elements()] for die in dice}
+        values[None] = best_two([hit(twin, die[2], tricks, rest[die]) for die in dice])
+        values |= {die: 36 * math.exp((percents[die] - total) / 100) for die in dice}
+    if twin.phase == "play":
+        values = {item: points_of(twin, held, percents, item, chance) for item, chance in chances.items()}
+    fifths = {action: int(5 * value + 0.5) for action, value in values.items()}
+    most = max(fifths.values(), default=0)
+    compared = {action: max(25 - most + value, 1) for action, value in fifths.items()}
+    return [*cells(compared), compared.get(None, 0)]
 
 
 def code(item: Item | None) -> int:

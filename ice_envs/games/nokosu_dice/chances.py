@@ -25,12 +25,17 @@ from ice_envs.games.nokosu_dice.items import (
     as_bits,
 )
 from ice_envs.games.nokosu_dice.rules import next_seat, playable_dice
-from ice_envs.games.nokosu_dice.setup import HAND_SIZES, MAX_PLAYERS
+from ice_envs.games.nokosu_dice.setup import HAND_SIZES, MAX_PLAYERS, is_in_play
 
 EQUAL_CARDS, EQUAL_DICE = as_bits(
     (SUITS[:, None, :] == SUITS[:, :, None]) & (STRENGTHS[:, None, :] == STRENGTHS[:, :, None])
 )
 """Cards and dice that are as strong as an item under each trump: (trumps, items) sets each."""
+
+_CARDS_IN_PLAY = np.array(
+    [sum(1 << card for card in range(NUM_CARDS) if is_in_play(table, card)) for table in range(MAX_PLAYERS + 1)]
+)
+"""The cards used at each table size, as bits."""
 
 _TWICE = 1 + (1 << 32)
 _SUIT, _STRENGTH, _STRONGER, _STRONGER_DICE, _EQUAL, _EQUAL_DICE, _OF_SUIT, _OF_SUIT_DICE = range(8)
@@ -54,20 +59,20 @@ _MOST_BEATING, _MOST_OF_SUIT = 48, 48
 """Where the table of chances ends: more items than others can hold."""
 
 
-def _chances() -> NDArray[np.float64]:
-    """Return the chance that an item wins its trick: (plain or trump, four times the items that beat it, of its suit).
+def _percents() -> NDArray[np.int64]:
+    """Return the chance in percent that an item wins its trick: a row for each (plain or trump, items that beat it).
 
-    Items are those that others may hold; of equally strong ones four count as one that beats it. All stand in one row.
-    The numbers come from a random search for win share and hits, against random seats and an earlier state of this
-    baseline.
+    The rows stand one behind the other, with a cell for each number of items of its suit. Items are those that others
+    may hold; of equally strong ones four count as one that beats it, so the rows are a quarter of an item apart. The
+    numbers come from a random search for win share and hits, against random seats and an earlier baseline.
     """
     beating, of_suit = np.arange(4 * _MOST_BEATING)[:, None] / 4, np.arange(_MOST_OF_SUIT)
     plain, trump = -2.38 - 0.59 * beating + 0.26 * of_suit, 1.05 - 0.64 * beating + 0.34 * of_suit
-    return (1 / (1 + np.exp(-np.array([np.minimum(plain, 3.2), trump])))).ravel()
+    chances = 1 / (1 + np.exp(-np.array([np.minimum(plain, 3.2), trump])))
+    return np.floor(100 * chances + 0.5).astype(np.int64).ravel()
 
 
-_CHANCES = _chances()
-PERCENTS = np.floor(100 * _CHANCES + 0.5).astype(np.int64)
+PERCENTS = _percents()
 
 
 def _lacking() -> NDArray[np.float64]:
@@ -77,6 +82,12 @@ def _lacking() -> NDArray[np.float64]:
 
 
 _LACKING = _lacking()
+
+
+@compiled
+def unseen_cards(state: Any, seat: int) -> int:
+    """Return the cards (bits) that the seat has not seen this round."""
+    return _CARDS_IN_PLAY[state.num_players] ^ (state.hands[seat] | state.played)
 
 
 @compiled
@@ -106,9 +117,9 @@ def place_among(trump: int, item: int, unseen: int, near: int, far: int) -> tupl
 
 
 @compiled
-def chance(trump: int, item: int, unseen: int, near: int, far: int) -> float:
-    """Return the chance that an item wins the trick in which it will be played (arguments: see `place_among`)."""
-    return _CHANCES[place_among(trump, item, unseen, near, far)[3]]
+def percent(trump: int, item: int, unseen: int, near: int, far: int) -> Any:
+    """Return the chance in percent that an item wins the trick in which it will be played (see `place_among`)."""
+    return PERCENTS[place_among(trump, item, unseen, near, far)[3]]
 
 
 # ---- the trick on the table ----
@@ -117,37 +128,43 @@ def chance(trump: int, item: int, unseen: int, near: int, far: int) -> float:
 @compiled
 def trick_chance(state: Any, item: int, unseen: int) -> float:
     """Return the chance that an item wins the trick if the seat to move plays it, later ones anything they may."""
-    facts = _FACTS[state.trump, item]
+    trump, facts = state.trump, _FACTS[state.trump, item]
     suit = facts[_SUIT]
     led = suit if state.trick_size == 0 else state.led
     if (suit != led and suit != TRUMP_SUIT) or facts[_STRENGTH] < state.best_strength + state.tie:
         return 0.0
+    cards, dice = facts[_STRONGER], facts[_STRONGER_DICE]
+    if state.tie == 0:
+        cards, dice = cards | facts[_EQUAL], dice | facts[_EQUAL_DICE]
+    trumps, trump_dice = cards, dice
+    if suit != TRUMP_SUIT:
+        trumps, trump_dice = SUIT_CARDS[trump, TRUMP_SUIT], SUIT_DICE[trump, TRUMP_SUIT]
+    counts = count_bits(unseen & SUIT_CARDS[trump, led]), count_bits(unseen & cards), count_bits(unseen & trumps)
+    hidden = max(count_bits(unseen), 1)
     chance, other = 1.0, state.to_move
     for _ in range(state.trick_size + 1, state.num_players):
         other = next_seat(state, other)
-        chance *= 1.0 - beaten_chance(state, item, led, other, unseen)
+        sets = SUIT_DICE[trump, led], dice, trump_dice
+        chance *= 1.0 - beaten_chance(state, other, led, suit == led, hidden, counts, sets)
     return chance
 
 
 @compiled
-def beaten_chance(state: Any, item: int, led: int, other: int, unseen: int) -> float:
-    """Return the chance that a later seat beats an item."""
-    trump, facts = state.trump, _FACTS[state.trump, item]
-    suit, cards, dice = facts[_SUIT], facts[_STRONGER], facts[_STRONGER_DICE]
-    if state.tie == 0:
-        cards, dice = cards | facts[_EQUAL], dice | facts[_EQUAL_DICE]
-    own_dice, held, hidden = playable_dice(state, other), count_bits(state.hands[other]), max(count_bits(unseen), 1)
+def beaten_chance(state: Any, other: int, led: int, follows: bool, hidden: int, cards: Any, dice: Any) -> float:
+    """Return the chance that a later seat beats an item, which is of the suit led (`follows`) or a trump.
+
+    `cards` are counts among the `hidden` unseen ones, `dice` sets: those of the suit led, those that beat the item if
+    it is of that suit, and the trumps that beat it.
+    """
+    own, held = playable_dice(state, other), count_bits(state.hands[other])
     void, void_trump = (state.voids[other] >> led) & 1, (state.voids[other] >> TRUMP_SUIT) & 1
-    led_cards = 0 if void else count_bits(unseen & SUIT_CARDS[trump, led])
-    led_dice = count_bits(own_dice & SUIT_DICE[trump, led])
+    led_cards, led_dice = 0 if void else cards[0], count_bits(own & dice[0])
     lacks, following = 0.0 if led_dice else _LACKING[held, led_cards, hidden], 0.0
-    if suit == led:  # of each unseen card the seat has held / hidden
-        beating = (0 if void else count_bits(unseen & cards)) * held + count_bits(own_dice & dice) * hidden
+    if follows:  # of each unseen card the seat has held / hidden
+        beating = (0 if void else cards[1]) * held + count_bits(own & dice[1]) * hidden
         following = beating / max(led_cards * held + led_dice * hidden, 1)
-    if led == TRUMP_SUIT or lacks == 0.0:
+    if led == TRUMP_SUIT:
         return (1.0 - lacks) * following
-    if suit != TRUMP_SUIT:
-        cards, dice = SUIT_CARDS[trump, TRUMP_SUIT], SUIT_DICE[trump, TRUMP_SUIT]
-    trumps = (0 if void_trump else count_bits(unseen & cards)) * held + count_bits(own_dice & dice) * hidden
-    trumping = min(1.0, trumps / max(hidden * (held + count_bits(own_dice)), 1))
+    trumps = (0 if void_trump else cards[2]) * held + count_bits(own & dice[2]) * hidden
+    trumping = min(1.0, trumps / max(hidden * (held + count_bits(own)), 1))
     return (1.0 - lacks) * following + lacks * trumping

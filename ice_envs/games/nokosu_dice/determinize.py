@@ -10,8 +10,8 @@ from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.hidden import deal_unseen
 from ice_envs.engine.jit import compiled
+from ice_envs.games.nokosu_dice.chances import unseen_cards
 from ice_envs.games.nokosu_dice.items import NUM_CARDS, SUITS
-from ice_envs.games.nokosu_dice.observation import unseen_cards
 from ice_envs.games.nokosu_dice.rules import NO_CALL, NOTHING_YET
 
 

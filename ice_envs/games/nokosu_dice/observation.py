@@ -16,7 +16,8 @@ from ice_envs.engine.cells import copy_cells, write_bits
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.engine.seats import relative
-from ice_envs.games.nokosu_dice.chances import PERCENTS, others_dice, place_among, trick_chance
+from ice_envs.games.nokosu_dice.chances import PERCENTS, others_dice, place_among, trick_chance, unseen_cards
+from ice_envs.games.nokosu_dice.greedy import call_value, play_value
 from ice_envs.games.nokosu_dice.items import (
     ITEM_COLORS,
     ITEM_NUMBERS,
@@ -37,9 +38,11 @@ from ice_envs.games.nokosu_dice.items import (
 )
 from ice_envs.games.nokosu_dice.rules import (
     BONUSES,
+    CALL,
+    DRAFT,
     NO_CALL,
     NOTHING_YET,
-    PLAY,
+    NUM_ACTIONS,
     TIES,
     ZERO_CALLS,
     NokosuDiceOptions,
@@ -54,10 +57,9 @@ from ice_envs.games.nokosu_dice.setup import (
     MOST_DICE,
     MOST_TRICKS,
     PICKS,
-    is_in_play,
 )
 
-_CARDS, _DICE = (NUM_COLORS, NUM_NUMBERS), (NUM_COLORS, NUM_FACES)
+_ITEMS, _CARDS, _DICE = (NUM_ITEMS,), (NUM_COLORS, NUM_NUMBERS), (NUM_COLORS, NUM_FACES)
 _SEATS, _SEATS_TRICKS, _SEATS_SUITS = (MAX_PLAYERS,), (MAX_PLAYERS, MOST_TRICKS), (MAX_PLAYERS, NUM_SUITS)
 NUM_BIDS = NUM_FACES + 1
 _MOST_POINTS = score_range(MAX_PLAYERS, NokosuDiceOptions())[1]
@@ -66,24 +68,26 @@ _MOST_BEATING = 3 * MOST_DICE
 _MOST_ITEMS = HAND_SIZES[MAX_PLAYERS] + MOST_DICE
 _MOST_SPREAD = 10 * _MOST_ITEMS // 4 + 1
 _MOST_MARK = mark(NUM_ITEMS - 1)
+_PROMISED = 25
+"""What the best action promises."""
 _ONE_COLOR = (1 << NUM_FACES) - 1
 
 LAYOUT = Layout(
     [
-        ("hand", _CARDS, 0, 1, "cards in the own hand"),
-        ("hand_trump", _CARDS, 0, 1, "own cards that are trumps"),
-        ("hand_strength", _CARDS, 0, MOST_STRENGTH + 1, "strength of own cards, from 1: number, then trumps"),
-        ("hand_under_cards", _CARDS, 0, _MOST_UNSEEN, "own cards: unseen cards of the suit that are stronger"),
-        ("hand_under_dice", _CARDS, 0, _MOST_BEATING, "own cards: kinds of others' playable dice that are stronger"),
-        ("hand_chance", _CARDS, 0, 100, "own cards: chance to win a trick, in percent, as the baseline estimates it"),
-        ("hand_now", _CARDS, 0, 100, "cards that may be played: the same for the trick on the table, if played now"),
-        ("die_own", _DICE, 0, MOST_DICE, "own dice"),
-        ("die_trump", _DICE, 0, 1, "own dice that are trumps"),
-        ("die_strength", _DICE, 0, MOST_STRENGTH + 1, "strength of own dice, from 1"),
-        ("die_under_cards", _DICE, 0, _MOST_UNSEEN, "own dice: unseen cards of the suit that are stronger"),
-        ("die_under_dice", _DICE, 0, _MOST_BEATING, "own dice: kinds of others' playable dice that are stronger"),
-        ("die_chance", _DICE, 0, 100, "own dice: chance to win a trick, in percent, as the baseline estimates it"),
-        ("die_now", _DICE, 0, 100, "dice that may be played: the same for the trick on the table, if played now"),
+        ("own", _ITEMS, 0, MOST_DICE, "cards in the own hand, then how many dice of each kind"),
+        ("own_trump", _ITEMS, 0, 1, "own items that are trumps"),
+        ("own_strength", _ITEMS, 0, MOST_STRENGTH + 1, "their strength, from 1: number, then trumps"),
+        ("own_under_cards", _ITEMS, 0, _MOST_UNSEEN, "unseen cards of the suit that are stronger"),
+        ("own_under_dice", _ITEMS, 0, _MOST_BEATING, "kinds of others' playable dice that are stronger"),
+        ("own_chance", _ITEMS, 0, 100, "chance to win a trick, in percent, as the baseline estimates it"),
+        ("own_now", _ITEMS, 0, 100, "the same for the trick on the table, if the observer plays the item now"),
+        (
+            "promise",
+            (NUM_ACTIONS,),
+            0,
+            _PROMISED,
+            "calls or plays by what the baseline expects: 25 the best, a fifth of a point less 1 less, the worst 1",
+        ),
         ("expected", (1,), 0, 10 * _MOST_ITEMS, "sum of the chances of all own items, in tenths of a trick"),
         ("spread", (1,), 0, _MOST_SPREAD, "the variance of what they win, if each is drawn by itself, in tenths"),
         ("unseen", _CARDS, 0, 1, "cards in play neither in the own hand nor played this round"),
@@ -127,14 +131,14 @@ LAYOUT = Layout(
     ]
 )
 
-_HAND = LAYOUT["hand"].start
-_HAND_TRUMP = LAYOUT["hand_trump"].start
-_HAND_NOW = LAYOUT["hand_now"].start
-_DIE_NOW = LAYOUT["die_now"].start
+_OWN = LAYOUT["own"].start
+_OWN_TRUMP = LAYOUT["own_trump"].start
+_OWN_CHANCE = LAYOUT["own_chance"].start
+_OWN_NOW = LAYOUT["own_now"].start
+_PROMISE = LAYOUT["promise"].start
+_EXPECTED = LAYOUT["expected"].start
 _UNSEEN = LAYOUT["unseen"].start
 _UNSEEN_SUITS = LAYOUT["unseen_suits"].start
-_DIE_OWN = LAYOUT["die_own"].start
-_EXPECTED = LAYOUT["expected"].start
 _SPREAD = LAYOUT["spread"].start
 _DICE_START = LAYOUT["dice"].start
 _POOL = LAYOUT["pool"].start
@@ -166,11 +170,6 @@ _ZERO_CALL = LAYOUT["zero_call"].start
 _TIE = LAYOUT["tie"].start
 _BONUS = LAYOUT["bonus"].start
 
-_CARDS_IN_PLAY = np.array(
-    [sum(1 << card for card in range(NUM_CARDS) if is_in_play(table, card)) for table in range(MAX_PLAYERS + 1)]
-)
-"""The cards used at each table size, as bits."""
-
 
 @compiled
 def observe(state: Any, seat: int, out: Any) -> None:
@@ -184,67 +183,91 @@ def observe(state: Any, seat: int, out: Any) -> None:
 
 
 @compiled
-def unseen_cards(state: Any, seat: int) -> int:
-    """Return the cards (bits) that the seat has not seen this round."""
-    return _CARDS_IN_PLAY[state.num_players] ^ (state.hands[seat] | state.played)
-
-
-@compiled
 def write_items(state: Any, seat: int, out: Any) -> None:
     """Write the own cards and dice with what each is by this round's trump."""
     unseen = unseen_cards(state, seat)
     near, far = others_dice(state, seat)
     hand, dice = state.hands[seat], np.int64(state.dice_sets[seat])
-    expected, spread = 0, 0  # in percent, and in percent of percent
+    expected, spread = 0, 0  # in percent, and in percent of a percent
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
-        out[_HAND + card] = 1
-        percent = write_item(state, card, unseen, near, far, out, _HAND_TRUMP + card, NUM_CARDS)
-        expected += percent
-        spread += percent * (100 - percent)
+        out[_OWN + card] = 1
+        win = write_item(state, card, unseen, near, far, out)
+        expected += win
+        spread += win * (100 - win)
     while dice:
         kind = lowest_bit(dice)
         dice &= dice - 1
         count = state.dice[seat, kind]
-        out[_DIE_OWN + kind] = count
-        percent = write_item(state, NUM_CARDS + kind, unseen, near, far, out, _DIE_OWN + NUM_KINDS + kind, NUM_KINDS)
-        expected += count * percent
-        spread += count * percent * (100 - percent)
+        out[_OWN + NUM_CARDS + kind] = count
+        win = write_item(state, NUM_CARDS + kind, unseen, near, far, out)
+        expected += count * win
+        spread += count * win * (100 - win)
     out[_EXPECTED] = expected // 10
     out[_SPREAD] = spread // 1000
-    if state.phase == PLAY and state.to_move == seat:
-        write_now(state, seat, unseen, out)
+    if state.to_move == seat and state.phase != DRAFT and not state.over:
+        write_promises(state, unseen, expected, spread, out)
 
 
 @compiled
-def write_item(state: Any, item: int, unseen: int, near: int, far: int, out: Any, place: int, step: int) -> Any:
-    """Write five features of an own item: into the cell `place`, and each `step` cells behind the one before.
-
-    Returns the last one: the chance to win a trick, in percent.
-    """
+def write_item(state: Any, item: int, unseen: int, near: int, far: int, out: Any) -> Any:
+    """Write five features of an own item; return the last one: the chance to win a trick, in percent."""
     is_trump, cards, dice, where = place_among(state.trump, item, unseen, near, far)
-    percent = PERCENTS[where]
+    win, place = PERCENTS[where], _OWN_TRUMP + item
     out[place] = is_trump
-    out[place + step] = STRENGTHS[state.trump, item] + 1
-    out[place + 2 * step] = cards
-    out[place + 3 * step] = dice
-    out[place + 4 * step] = percent
-    return percent
+    out[place + NUM_ITEMS] = STRENGTHS[state.trump, item] + 1
+    out[place + 2 * NUM_ITEMS] = cards
+    out[place + 3 * NUM_ITEMS] = dice
+    out[place + 4 * NUM_ITEMS] = win
+    return win
 
 
 @compiled
-def write_now(state: Any, seat: int, unseen: int, out: Any) -> None:
-    """Write how likely each item that may be played wins the trick on the table."""
-    cards, dice = playable(state, seat)
-    while cards:
-        card = lowest_bit(cards)
-        cards &= cards - 1
-        out[_HAND_NOW + card] = int(100 * trick_chance(state, card, unseen) + 0.5)
-    while dice:
-        kind = lowest_bit(dice)
-        dice &= dice - 1
-        out[_DIE_NOW + kind] = int(100 * trick_chance(state, NUM_CARDS + kind, unseen) + 0.5)
+def write_promises(state: Any, unseen: int, expected: int, spread: int, out: Any) -> None:
+    """Write what each legal call or play promises, and the chance that an item wins the trick on the table.
+
+    `expected` and `spread` are those of the whole hand, see `greedy`.
+    """
+    calls, most = state.phase == CALL, 0
+    cards, dice = playable(state, state.to_move)
+    if calls:
+        cards, dice = 0, state.dice_sets[state.to_move]
+        most = promised(call_value(state, NO_CALL, out, _OWN_CHANCE, expected, spread))
+        out[_PROMISE + NO_CALL] = most
+    left, right = cards, np.int64(dice)
+    while left | right:
+        item = lowest_bit(left) if left else NUM_CARDS + lowest_bit(right)
+        left, right = (left & (left - 1), right) if left else (left, right & (right - 1))
+        if calls:
+            value = call_value(state, item, out, _OWN_CHANCE, expected, spread)
+        else:
+            now = trick_chance(state, item, unseen)
+            out[_OWN_NOW + item] = int(100 * now + 0.5)
+            value = play_value(state, item, now, out, _OWN_CHANCE, expected, spread)
+        out[_PROMISE + item] = promised(value)
+        most = max(most, promised(value))
+    left, right = cards, np.int64(dice)
+    while left:
+        compare(out, lowest_bit(left), most)
+        left &= left - 1
+    while right:
+        compare(out, NUM_CARDS + lowest_bit(right), most)
+        right &= right - 1
+    if calls:
+        compare(out, NO_CALL, most)
+
+
+@compiled
+def promised(points: float) -> int:
+    """Return points as a whole number of fifths, from 1."""
+    return int(5 * points + 0.5) + 1
+
+
+@compiled
+def compare(out: Any, action: int, most: int) -> None:
+    """Replace what an action promises by how it compares with the best: _PROMISED, less the difference, at least 1."""
+    out[_PROMISE + action] = max(np.int64(out[_PROMISE + action]) - most + _PROMISED, 1)
 
 
 @compiled

@@ -16,10 +16,10 @@ from ice_envs.engine.jit import compiled
 from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, plain_record
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
+from ice_envs.games.nokosu_dice.chances import unseen_cards
 from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.history import cards_of, name_of
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_NUMBERS, SUITS
-from ice_envs.games.nokosu_dice.observation import unseen_cards
 from ice_envs.games.nokosu_dice.rules import NO_CALL, apply, open_trick
 from ice_envs.games.nokosu_dice.setup import OWN_ROLLS, PICKS, add_die, is_in_play
 from ice_envs.games.nokosu_dice.view import KINDS, PHASES, SECRET

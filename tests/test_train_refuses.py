@@ -63,6 +63,8 @@ def refused(sentence, *words):
         ("--horizon 9", "horizon must be from 10"),  # five seats twice: no decision would have a successor
         ("--hidden 0", "hidden must be one or more widths of at least 1, not [0]"),
         ("--hidden=[]", "hidden must be one or more widths of at least 1, not []"),
+        ("--action_hidden 0", "action_hidden must be one or more widths of at least 1, not [0]"),
+        ("--action_slices hnad", "unknown slice 'hnad' (did you mean 'hand'?)"),
         ("--learning_rate 0", "learning_rate must be more than 0, not 0"),
         ("--final_learning_rate -1", "final_learning_rate must be at least 0, not -1"),
         ("--gamma 1.1", "gamma must be from 0 to 1, not 1.1"),

@@ -41,7 +41,8 @@ class Arithmetic:
         count = max(decisions // settings.ppo.minibatch, 1)
         self._steps = settings.ppo.epochs * count
         # a rate of 0 costs what any other does, and the network stays as it is
-        model = new_model(run.game, settings.hidden, 0.0, settings.seed, "cpu")
+        slices, hidden = settings.action_slices, settings.action_hidden
+        model = new_model(run.game, settings.hidden, 0.0, settings.seed, "cpu", slices, hidden)
         self._network, self._optimizer = ActorCritic(model.policy), model.policy.optimizer
         self._chosen = self._inputs(run.game, decisions // settings.horizon)
         self._learned = self._inputs(run.game, decisions // count)

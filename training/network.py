@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,18 +18,57 @@ from ice_envs.agents import Agent
 from ice_envs.agents.manifest import MASK_FILL
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
+from ice_envs.errors import IceError, choose
 from ice_envs.faces.sb3 import SB3VecEnv
+
+
+class ActionScorer(nn.Module):
+    """One small network for all actions: what the observation says of an action, and the features of all of it → score.
+
+    What it learns of one action it knows of all: of every color and every number, say.
+
+    Args:
+        cells: (A, S) for each action the S cells of the observation that describe it, −1 for none.
+        features: how many features of the whole observation there are.
+        hidden: widths of its layers.
+    """
+
+    def __init__(self, cells: NDArray[np.int64], features: int, hidden: list[int]) -> None:
+        super().__init__()
+        self.cells: torch.Tensor
+        self.known: torch.Tensor
+        self.register_buffer("cells", torch.from_numpy(np.maximum(cells, 0)).reshape(-1))
+        self.register_buffer("known", torch.from_numpy(cells >= 0).float())
+        self.of_action = nn.Linear(cells.shape[1], hidden[0], bias=False)
+        self.of_all = nn.Linear(features, hidden[0])
+        self.of_index = nn.Parameter(torch.zeros(len(cells), hidden[0]))
+        widths = [*hidden, 1]
+        self.layers = nn.Sequential(*(part for pair in pairwise(widths) for part in (nn.ReLU(), nn.Linear(*pair))))
+
+    def forward(self, observations: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
+        """Return scores (B, A) for scaled observations (B, L) and features (B, F)."""
+        described = observations.index_select(1, self.cells).reshape(-1, *self.known.shape) * self.known
+        scores: torch.Tensor = self.layers(
+            self.of_action(described) + self.of_all(features).unsqueeze(1) + self.of_index
+        )
+        return scores.squeeze(-1)
 
 
 class Trunk(BaseFeaturesExtractor):
     """Layers shared by policy and value: observation (B, L) → features (B, hidden[-1]).
 
-    The observation is scaled by its declared upper bounds, so no statistics are needed and an exported network takes
-    raw observations.
+    With `action_cells` (see ActionScorer) the scores of the actions (B, A) stand behind these. The observation is
+    scaled by its declared upper bounds, so no statistics are needed and an exported network takes raw observations.
     """
 
-    def __init__(self, observation_space: spaces.Box, hidden: list[int]) -> None:
-        super().__init__(observation_space, features_dim=hidden[-1])
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        hidden: list[int],
+        action_cells: list[list[int]] | None = None,
+        action_hidden: list[int] | None = None,
+    ) -> None:
+        super().__init__(observation_space, features_dim=hidden[-1] + len(action_cells or []))
         self.scale: torch.Tensor
         self.register_buffer("scale", 1.0 / torch.as_tensor(np.maximum(observation_space.high, 1), dtype=torch.float32))
         layers: list[nn.Module] = []
@@ -36,11 +77,15 @@ class Trunk(BaseFeaturesExtractor):
             layers += [nn.Linear(inputs, outputs), nn.ReLU()]
             inputs = outputs
         self.layers = nn.Sequential(*layers)
+        self.scorer = ActionScorer(np.array(action_cells), hidden[-1], action_hidden or []) if action_cells else None
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return the features of raw observations."""
-        features: torch.Tensor = self.layers(observations * self.scale)
-        return features
+        scaled = observations * self.scale
+        features: torch.Tensor = self.layers(scaled)
+        if self.scorer is None:
+            return features
+        return torch.cat([features, self.scorer(scaled, features)], dim=1)
 
 
 class ActorCritic(nn.Module):
@@ -87,17 +132,52 @@ class NetworkAgent(Agent):
         return actions
 
 
-def new_model(game: Game, hidden: list[int], learning_rate: float, seed: int, device: str) -> MaskablePPO:
-    """Return an untrained MaskablePPO whose policy is a shared trunk with two linear heads."""
-    return MaskablePPO(
+def action_cells(game: Game, names: Sequence[str]) -> list[list[int]]:
+    """Return for each action (A, S) its cell in each of the named slices of the observation, −1 for none.
+
+    The cells of such a slice belong to the actions 0, 1, …. Raises IceError for a slice that is unknown or too long.
+    """
+    cells = np.full((game.num_actions, len(names)), -1)
+    for column, name in enumerate(names):
+        part = game.layout[choose("slice", name, [part.name for part in game.layout])]
+        if part.stop - part.start > game.num_actions:
+            raise IceError(f"the slice {name!r} has more cells than {game.name} has actions")
+        cells[: part.stop - part.start, column] = np.arange(part.start, part.stop)
+    return cells.tolist() if names else []
+
+
+def new_model(
+    game: Game,
+    hidden: list[int],
+    learning_rate: float,
+    seed: int,
+    device: str,
+    action_slices: Sequence[str] = (),
+    action_hidden: Sequence[int] = (),
+) -> MaskablePPO:
+    """Return an untrained MaskablePPO whose policy is a shared trunk with two linear heads.
+
+    With `action_slices`, an ActionScorer adds its score of an action to what the head for actions says.
+    """
+    cells = action_cells(game, action_slices)
+    model = MaskablePPO(
         "MlpPolicy",
         SB3VecEnv(game, num_envs=1, num_players=game.table_sizes[-1]),
         learning_rate=learning_rate,
         policy_kwargs={
             "features_extractor_class": Trunk,
-            "features_extractor_kwargs": {"hidden": hidden},
+            "features_extractor_kwargs": {
+                "hidden": hidden,
+                "action_cells": cells,
+                "action_hidden": list(action_hidden),
+            },
             "net_arch": [],
         },
         seed=seed,
         device=device,
     )
+    if cells:
+        with torch.no_grad():
+            head: Any = model.policy.action_net
+            head.weight[:, hidden[-1] :] = torch.eye(game.num_actions)
+    return model

@@ -19,7 +19,7 @@ from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.games import find_game
 from training import command_line
 from training.evaluate import check_games, evaluate
-from training.network import ActorCritic, NetworkAgent, new_model
+from training.network import ActorCritic, NetworkAgent, action_cells, new_model
 from training.ppo import PPO
 from training.run_folder import Origin, RunFolder
 from training.selfplay import Opponents, SelfPlay
@@ -63,6 +63,10 @@ class TrainSettings:
     """Actions played in each of them between two rounds of learning."""
     hidden: list[int] = field(default_factory=lambda: [256, 256])
     """Widths of the network's layers."""
+    action_slices: list[str] = field(default_factory=list)
+    """Slices of the observation with a cell for each action, from which a small network scores each by itself."""
+    action_hidden: list[int] = field(default_factory=lambda: [32, 16])
+    """Widths of that network's layers."""
     learning_rate: float = 1e-3
     """Step size of the optimizer at the beginning; it falls on a straight line."""
     final_learning_rate: float = 5e-5
@@ -98,7 +102,15 @@ class Run:
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
         seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
-        self.model = new_model(self.game, settings.hidden, settings.learning_rate, int(seed), self.device)
+        self.model = new_model(
+            self.game,
+            settings.hidden,
+            settings.learning_rate,
+            int(seed),
+            self.device,
+            settings.action_slices,
+            settings.action_hidden,
+        )
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
@@ -329,8 +341,10 @@ def check(settings: TrainSettings) -> None:
     check_range("final_learning_rate", settings.final_learning_rate, 0)
     check_range("gamma", settings.gamma, 0, 1)
     check_range("trace", settings.trace, 0, 1)
-    if not settings.hidden or min(settings.hidden) < 1:
-        raise IceError(f"hidden must be one or more widths of at least 1, not {settings.hidden}")
+    for name in ("hidden", "action_hidden"):
+        if min(getattr(settings, name), default=0) < 1:
+            raise IceError(f"{name} must be one or more widths of at least 1, not {getattr(settings, name)}")
+    action_cells(game, settings.action_slices)
     for name, share in settings.opponents.items():
         agents.load(name, game)
         if not 0 <= share <= 1:

@@ -29,7 +29,7 @@ from training.run import FINAL, Run, TrainSettings, check
 from training.run_folder import CONTENTS, RunFolder
 
 PROGRAM = "training.train"
-FIXED = ("env", "num_players", "options", "games", "hidden")
+FIXED = ("env", "num_players", "options", "games", "hidden", "action_slices", "action_hidden")
 """Settings that a resumed run cannot change: its games and its network are made of them."""
 
 
@@ -44,11 +44,12 @@ def announce(run: Run, console: Console) -> None:
         f"{settings.threads} threads, for {' or '.join(ends)}."
     )
     share, playouts = settings.teacher.share, settings.teacher.playouts
+    imagined = "one imagined game" if playouts == 1 else f"{playouts} imagined games"
     if share > 0:
         when = "All the time" if share >= 1 else f"For the first {share:.0%}"
         then = "" if share >= 1 else "; then it learns from playing against itself"
         console.print(
-            f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
+            f"{when} it is taught by a search that tries every move in {imagined}{then}.",
         )
     console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
     if is_cold():

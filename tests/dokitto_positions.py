@@ -32,6 +32,8 @@ HIDDEN = {"hands", "stars", "rng", "deck"}
 """Fields of the record of which a seat does not know all."""
 SECRETS = {"hands"}
 """Of these, what is the game's: neither the generator nor scratch space."""
+CODED_BY_KIND: set[str] = set()
+"""Slices of the observation that tell a flavor by its number."""
 TARGETS = cycle((10, 1, 10, 5, 10, 30, 10))
 ROUNDS = cycle((50, 50, 1, 50, 3))
 OPTION_SETS: list[dict[str, Any]] = [{}] + [

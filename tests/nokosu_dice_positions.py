@@ -27,6 +27,8 @@ HIDDEN = {"hands", "commits", "rng", "deck"}
 """Fields of the record of which a seat does not know all."""
 SECRETS = {"hands", "commits"}
 """Of these, what is the game's: neither the generator nor scratch space."""
+CODED_BY_KIND = {"drafted", "returned", "own_secret", "played"}
+"""Slices of the observation that tell a color by its number."""
 OPTION_SETS: list[dict[str, Any]] = [
     {"zero_call": zero_call, "tie": tie, "bonus": bonus} for zero_call, tie, bonus in product(ZERO_CALLS, TIES, BONUSES)
 ]

@@ -23,7 +23,7 @@ from tests.portable_agents import evaluation_row
 from training import command_line
 from training import export as exporting
 from training.export import ExportSettings, export, main
-from training.network import ActorCritic, NetworkAgent, new_model
+from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model
 from training.run_folder import Origin, RunFolder
 
 GAME = find_game("dokitto")
@@ -41,10 +41,10 @@ def results():
 @pytest.fixture(scope="module")
 def model():
     """An untrained model whose logits differ as much as a trained one's."""
-    model = new_model(GAME, [64, 32], 1e-3, 1, "cpu")
+    model = new_model(GAME, NetworkShape([64, 32], [16, 8], [8]), 1e-3, 1, "cpu")
     with torch.no_grad():
-        model.policy.action_net.weight *= 300
-        model.policy.value_net.weight *= 3
+        model.policy.action_net.each.weight *= 300
+        model.policy.value_net.layer.weight *= 3
     return model
 
 
@@ -150,11 +150,9 @@ def test_batches_of_any_size_are_answered(size, network, exported, positions):
 @pytest.fixture(scope="module")
 def swapped(model, exported):
     """A network that takes each flavor for the next one in its answers, and knows nothing of it."""
-    policy = new_model(GAME, [64, 32], 1e-3, 1, "cpu").policy
+    policy = new_model(GAME, NetworkShape([64, 32], [16, 8], [8]), 1e-3, 1, "cpu").policy
     policy.load_state_dict(model.policy.state_dict())
-    with torch.no_grad():
-        policy.action_net.weight[:65] = policy.action_net.weight[:65].roll(13, 0)
-        policy.action_net.bias[:65] = policy.action_net.bias[:65].roll(13, 0)
+    policy.action_net.places[:65] = policy.action_net.places[:65].roll(13, 0)
     return ActorCritic(policy)
 
 
@@ -204,7 +202,9 @@ def test_the_model_is_one_file_of_plain_operators(exported):
     model = onnx.load(exported / "agent.onnx", load_external_data=False)
     onnx.checker.check_model(model, full_check=True)
     assert not any(uses_external_data(tensor) for tensor in model.graph.initializer)
-    assert {node.op_type for node in model.graph.node} <= {"Gemm", "MatMul", "Relu", "Mul", "Add", "Sub"}
+    arithmetic = {"Gemm", "MatMul", "Relu", "Mul", "Add", "Sub", "ReduceSum"}
+    moving = {"Gather", "Reshape", "Concat", "Slice", "Unsqueeze"}
+    assert {node.op_type for node in model.graph.node} <= arithmetic | moving
     for node in (*model.graph.input, *model.graph.output):
         batch, _ = node.type.tensor_type.shape.dim
         assert (batch.dim_param, node.type.tensor_type.elem_type) == ("batch", onnx.TensorProto.FLOAT)

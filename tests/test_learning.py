@@ -14,10 +14,10 @@ from ice_envs.engine.batch import Batch
 from ice_envs.errors import IceError
 from tests.chains import naive
 from tests.toy_game import KEEP, KEEP_OR_SWAP, NUM_CARDS, SWAP, TURNS
-from training.network import ActorCritic, new_model
+from training.network import ActorCritic, NetworkShape, new_model
 from training.ppo import PPO
 from training.selfplay import Decisions, SelfPlay
-from training.teacher import Teacher, TeacherSettings, centered, search_gains
+from training.teacher import Lessons, Memory, Teacher, TeacherSettings, centered, search_gains
 
 DOKITTO = find_game("dokitto")
 
@@ -85,7 +85,7 @@ def optimal_rate(network):
 
 
 def trained_on_the_toy(seed=0, iterations=20):
-    model = new_model(KEEP_OR_SWAP, [16], 3e-3, seed, "cpu")
+    model = new_model(KEEP_OR_SWAP, NetworkShape([16], [], [8]), 3e-3, seed, "cpu")
     network, optimizer = ActorCritic(model.policy), model.policy.optimizer
     play = SelfPlay(Batch(KEEP_OR_SWAP, 256, seed), network, [], horizon=16, gamma=1.0, trace=0.95)
     learner = PPO(minibatch=512)
@@ -220,6 +220,9 @@ def test_each_decision_is_learned_from_once_an_epoch_in_minibatches_of_a_decent_
         (TeacherSettings, {"temperature": 0.0}, "teacher.temperature must be at least 1e-06, not 0"),
         (TeacherSettings, {"minibatch": 0}, "teacher.minibatch must be from 1"),
         (TeacherSettings, {"imitate_until": 0.1}, "teacher.imitate_until needs a teacher.greedy_bonus"),
+        (TeacherSettings, {"passes": 0}, "teacher.passes must be from 1"),
+        (TeacherSettings, {"memory": -1}, "teacher.memory must be from 0"),
+        (TeacherSettings, {"passes": 2}, "teacher.passes of more than 1 need a teacher.memory"),
     ],
 )
 def test_settings_that_cannot_be_learned_with_are_refused(settings, changes, words):
@@ -240,15 +243,53 @@ def test_centering_keeps_what_a_softmax_sees():
 
 def positions(count, seed):
     """Return D decisions of a random network at all table sizes, with more than one legal action."""
-    network = ActorCritic(new_model(DOKITTO, [8], 1e-3, seed, "cpu").policy)
+    network = ActorCritic(new_model(DOKITTO, NetworkShape([8], [8], [8]), 1e-3, seed, "cpu").policy)
     play = SelfPlay(Batch(DOKITTO, 64, seed, (2, 3, 4, 5)), network, [], 2 * count // 64, 1.0, 0.95)
     found = play.rollout(np.random.SeedSequence(seed))
     real = np.flatnonzero(found.mask.sum(axis=1) > 1)[:count]
     return found.map(lambda part: part[real])
 
 
+def taught_by(settings, imitate=False):
+    memory = Memory(DOKITTO, settings.memory)
+    return Teacher(DOKITTO, settings, 0.5, max_grad_norm=0.5, threads=1, memory=memory, imitate=imitate)
+
+
+def lessons(count, first=0):
+    numbers = np.arange(first, first + count)
+    gains = np.zeros((count, DOKITTO.num_actions), np.float16)
+    gains[:, 3] = numbers
+    states = np.zeros(count, DOKITTO.dtype)
+    states["decisions"] = numbers
+    return Lessons(states, gains, np.float32(numbers))
+
+
+def test_a_memory_keeps_the_newest_lessons_whole():
+    memory, generator = Memory(DOKITTO, 10), np.random.default_rng(0)
+    assert len(memory.draw(5, generator).returns) == 0
+    for first, count, expected in ((0, 4, range(4)), (4, 7, range(1, 11)), (11, 25, range(26, 36))):
+        memory.add(lessons(count, first))
+        drawn = memory.draw(300, generator)
+        assert set(drawn.returns) == set(expected)
+        for part in (drawn.states["decisions"], drawn.gains[:, 3]):
+            assert (part == drawn.returns).all()
+
+
+def test_each_lesson_is_learned_from_as_often_as_there_are_passes(monkeypatch):
+    learned = []
+    monkeypatch.setattr(Teacher, "_step", lambda self, network, optimizer, rows: learned.append(rows) or (0.0, 0.0))
+    teacher = taught_by(TeacherSettings(playouts=1, skilled=0, minibatch=64, passes=3, memory=1000))
+    for seed in range(2):
+        teacher.learn(None, None, positions(200, seed), np.random.SeedSequence(seed))
+    sizes = [len(rows.returns) for rows in learned]
+    first, second = (len(positions(200, seed).action) for seed in range(2))
+    assert sum(sizes) == first + 3 * second  # at first there is nothing to repeat
+    assert min(sizes) >= 64
+    assert teacher.memory.added == first + second
+
+
 def test_decisions_without_a_choice_teach_nothing():
-    model = new_model(DOKITTO, [8], 1e-3, 0, "cpu")
+    model = new_model(DOKITTO, NetworkShape([8], [8], [8]), 1e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     before = [parameter.clone() for parameter in network.parameters()]
     batch = Batch(DOKITTO, 4)
@@ -256,14 +297,14 @@ def test_decisions_without_a_choice_teach_nothing():
     only = np.eye(DOKITTO.num_actions, dtype=np.int8)[:4]
     numbers = np.zeros(4, np.float32)
     forced = Decisions(batch.states, observation, only, np.arange(4), numbers, numbers, numbers)
-    teacher = Teacher(DOKITTO, TeacherSettings(), value_weight=0.5, max_grad_norm=0.5, threads=1)
+    teacher = taught_by(TeacherSettings())
     assert teacher.learn(network, model.policy.optimizer, forced, np.random.SeedSequence(0)) == {}
     assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
 
 
 def test_the_network_comes_to_play_as_the_baseline_that_it_imitates():
-    teacher = Teacher(DOKITTO, TeacherSettings(minibatch=256, greedy_bonus=1.0), 0.5, 0.5, threads=1, imitate=True)
-    model = new_model(DOKITTO, [64], 3e-3, 0, "cpu")
+    teacher = taught_by(TeacherSettings(minibatch=256, greedy_bonus=1.0), imitate=True)
+    model = new_model(DOKITTO, NetworkShape([64], [32], [8]), 3e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)
     unseen = positions(1000, 1)
@@ -281,8 +322,8 @@ def test_the_network_comes_to_play_as_the_baseline_that_it_imitates():
 
 def test_the_network_comes_to_agree_with_the_search():
     settings = TeacherSettings(playouts=4, skilled=2, minibatch=256)
-    teacher = Teacher(DOKITTO, settings, value_weight=0.5, max_grad_norm=0.5, threads=1)
-    model = new_model(DOKITTO, [64], 1e-3, 0, "cpu")
+    teacher = taught_by(settings)
+    model = new_model(DOKITTO, NetworkShape([64], [32], [8]), 1e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)
     unseen = positions(1000, 1)

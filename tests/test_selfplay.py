@@ -14,7 +14,7 @@ from ice_envs.engine.batch import Batch
 from ice_envs.errors import IllegalAction
 from tests.chains import compiled, naive, slow
 from tests.helpers import masks
-from training.network import ActorCritic, new_model
+from training.network import ActorCritic, NetworkShape, new_model
 from training.selfplay import Opponents, SelfPlay, sample
 
 GAME = find_game("dokitto")
@@ -171,7 +171,7 @@ class Recorder(Batch):
 
 
 def network(seed=0, hidden=8):
-    return ActorCritic(new_model(GAME, [hidden], 1e-3, seed, "cpu").policy)
+    return ActorCritic(new_model(GAME, NetworkShape([hidden], [hidden], [8]), 1e-3, seed, "cpu").policy)
 
 
 def fixed(name, games, seats, of_games=slice(None)):

@@ -18,7 +18,7 @@ from ice_envs.errors import IceError
 from ice_envs.faces.sb3 import SB3VecEnv
 from tests.training_runs import AT_FOUR, EVALUATED, SMALL, begun, command, trained
 from training import ppo
-from training.network import new_model
+from training.network import NetworkShape, new_model
 from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
 from training.teacher import TeacherSettings
@@ -64,7 +64,9 @@ def refused(sentence, *words):
         ("--hidden 0", "hidden must be one or more widths of at least 1, not [0]"),
         ("--hidden=[]", "hidden must be one or more widths of at least 1, not []"),
         ("--action_hidden 0", "action_hidden must be one or more widths of at least 1, not [0]"),
-        ("--action_slices hnad", "unknown slice 'hnad' (did you mean 'hand'?)"),
+        ("--kind_hidden 8 8", "kind_hidden must be as many widths of at least 1 as hidden, 1, not [8, 8]"),
+        ("--kind_hidden 0", "kind_hidden must be as many widths of at least 1 as hidden, 1, not [0]"),
+        ("--teacher.passes 2 --teacher.memory 0", "teacher.passes of more than 1 need a teacher.memory"),
         ("--learning_rate 0", "learning_rate must be more than 0, not 0"),
         ("--final_learning_rate -1", "final_learning_rate must be at least 0, not -1"),
         ("--gamma 1.1", "gamma must be from 0 to 1, not 1.1"),
@@ -217,6 +219,8 @@ def test_a_config_cut_off_anywhere_is_not_resumed_from(run):
     ("words", "sentence"),
     [
         ("--hidden 32", "hidden cannot change when a run is continued: it was [16], not [32]"),
+        ("--kind_hidden 32", "kind_hidden cannot change when a run is continued: it was [16], not [32]"),
+        ("--teacher.memory 9", "teacher.memory cannot change when a run is continued: it was 500, not 9"),
         ("--games 64", "games cannot change when a run is continued: it was 32, not 64"),
         ("--num_players 5", "num_players cannot change when a run is continued: it was [4], not [5]"),
         (
@@ -252,7 +256,9 @@ def foreign_models():
     nothing = io.BytesIO()
     with zipfile.ZipFile(nothing, "w") as archive:
         archive.writestr("hello", "world")
-    other_game = new_model(dataclasses.replace(GAME, labels=GAME.labels[:-1]), [8], 1e-3, 0, "cpu")
+    other_game = new_model(
+        dataclasses.replace(GAME, labels=GAME.labels[:-1]), NetworkShape([8], [8], [8]), 1e-3, 0, "cpu"
+    )
     env = SB3VecEnv(GAME, num_envs=1)
     return {
         "a zip file": (nothing.getvalue(), "is not a whole model of a training run"),

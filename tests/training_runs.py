@@ -19,8 +19,9 @@ from training import command_line, train
 from training.run import TrainSettings
 
 TAUGHT = ["--teacher.share", "0.5", "--teacher.playouts", "2", "--teacher.skilled", "1"]
-SIZE = ["--games", "32", "--horizon", "10", "--hidden", "16", "--steps", "700"]
-SMALL = [*SIZE, *TAUGHT, "--minutes", "null", "--threads", "1"]
+REMEMBERED = ["--teacher.passes", "2", "--teacher.memory", "500"]
+SIZE = ["--games", "32", "--horizon", "10", "--hidden", "16", "--kind_hidden", "16", "--steps", "700"]
+SMALL = [*SIZE, *TAUGHT, *REMEMBERED, "--minutes", "null", "--threads", "1"]
 EVALUATED = ["--evaluation_games", "60", "--final_games", "60"]
 AT_FOUR = ["--num_players", "4", "--evaluation_games", "8", "--final_games", "8"]
 ALWAYS = ["--evaluate_minutes", "1e-6"]

@@ -20,7 +20,7 @@ from training.benchmark_games import RATIO, Bench, Measurement, Work, ratios, sp
 from training.network import ActorCritic, new_model
 from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
-from training.train import PROGRAM
+from training.train import PROGRAM, SHAPE
 
 STOCK_MINIBATCHES = 4
 BOXED_GAMES = 8
@@ -41,8 +41,7 @@ class Arithmetic:
         count = max(decisions // settings.ppo.minibatch, 1)
         self._steps = settings.ppo.epochs * count
         # a rate of 0 costs what any other does, and the network stays as it is
-        slices, hidden = settings.action_slices, settings.action_hidden
-        model = new_model(run.game, settings.hidden, 0.0, settings.seed, "cpu", slices, hidden)
+        model = new_model(run.game, settings.shape, 0.0, settings.seed, "cpu")
         self._network, self._optimizer = ActorCritic(model.policy), model.policy.optimizer
         self._chosen = self._inputs(run.game, decisions // settings.horizon)
         self._learned = self._inputs(run.game, decisions // count)
@@ -132,7 +131,7 @@ def learn_work(run: Run) -> float:
 def described_training(run: Run) -> dict[str, Any]:
     """Return the settings that training's speed depends on."""
     settings = run.settings
-    names = ("env", "games", "horizon", "hidden", "threads", "opponents")
+    names = ("env", "games", "horizon", *SHAPE, "threads", "opponents")
     return {
         **{name: getattr(settings, name) for name in names},
         "num_players": list(run.sizes),
@@ -146,7 +145,7 @@ def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:
     settings, ppo = run.settings, run.settings.ppo
     steps = max(STOCK_MINIBATCHES * ppo.minibatch // games, 1)
     model = MaskablePPO(
-        "MlpPolicy",
+        run.model.policy_class,  # type: ignore[arg-type]  # a policy with masks, as ours is
         SB3VecEnv(run.game, games, num_players, opponents="random", seed=settings.seed),
         learning_rate=settings.learning_rate,
         n_steps=steps,
@@ -169,7 +168,7 @@ def stock_learner(run: Run, games: int, num_players: int) -> MaskablePPO:
 def boxed_learner(run: Run, num_players: int, horizon: int) -> MaskablePPO:
     """Return stock MaskablePPO as it comes, but for our network and a horizon that the benchmark may shorten."""
     model = MaskablePPO(
-        "MlpPolicy",
+        run.model.policy_class,  # type: ignore[arg-type]  # a policy with masks, as ours is
         SB3VecEnv(run.game, BOXED_GAMES, num_players, opponents="random", seed=run.settings.seed),
         n_steps=horizon,
         policy_kwargs=run.model.policy_kwargs,

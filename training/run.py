@@ -19,11 +19,11 @@ from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.games import find_game
 from training import command_line
 from training.evaluate import check_games, evaluate
-from training.network import ActorCritic, NetworkAgent, action_cells, new_model
+from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model
 from training.ppo import PPO
 from training.run_folder import Origin, RunFolder
 from training.selfplay import Opponents, SelfPlay
-from training.teacher import Teacher, TeacherSettings
+from training.teacher import Memory, Teacher, TeacherSettings
 
 BASELINES = ("random", "greedy")
 SECONDS_TO_EXPORT = 15.0
@@ -63,10 +63,10 @@ class TrainSettings:
     """Actions played in each of them between two rounds of learning."""
     hidden: list[int] = field(default_factory=lambda: [256, 256])
     """Widths of the network's layers."""
-    action_slices: list[str] = field(default_factory=list)
-    """Slices of the observation with a cell for each action, from which a small network scores each by itself."""
+    kind_hidden: list[int] = field(default_factory=lambda: [128, 128])
+    """Widths of the same layers' part for each kind, such as a flavor, in games with kinds that are alike."""
     action_hidden: list[int] = field(default_factory=lambda: [32, 16])
-    """Widths of that network's layers."""
+    """Widths of a small network that scores all actions alike, in games whose observation describes each."""
     learning_rate: float = 1e-3
     """Step size of the optimizer at the beginning; it falls on a straight line."""
     final_learning_rate: float = 5e-5
@@ -90,6 +90,11 @@ class TrainSettings:
     final_games: int = 2400
     """Games of the final evaluation, at each table size against each baseline."""
 
+    @property
+    def shape(self) -> NetworkShape:
+        """What the network is made of."""
+        return NetworkShape(self.hidden, self.kind_hidden, self.action_hidden)
+
 
 class Run:
     """One training run: all that changes while it goes on."""
@@ -102,18 +107,11 @@ class Run:
         self.device = pick_device(settings.device)
         torch.set_num_threads(settings.threads)
         seed = self._seed(NETWORK).generate_state(1)[0]  # Stable-Baselines3 takes 32 bits
-        self.model = new_model(
-            self.game,
-            settings.hidden,
-            settings.learning_rate,
-            int(seed),
-            self.device,
-            settings.action_slices,
-            settings.action_hidden,
-        )
+        self.model = new_model(self.game, settings.shape, settings.learning_rate, int(seed), self.device)
         self.network = ActorCritic(self.model.policy)
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
+        self.memory = Memory(self.game, settings.teacher.memory)
         self.imitator = self._teacher(0, imitate=True)
         self.teacher = self._teacher(0)
         self.skilled_teacher = self._teacher(settings.teacher.skilled)
@@ -128,7 +126,7 @@ class Run:
     def _teacher(self, skilled: int, imitate: bool = False) -> Teacher:
         settings, ppo = self.settings, self.settings.ppo
         teacher = replace(settings.teacher, skilled=skilled)
-        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, imitate)
+        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, self.memory, imitate)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -277,6 +275,8 @@ class Run:
             "carried": torch.from_numpy(play.carried),
             "earned": torch.from_numpy(play.earned),
             "waiting": [torch.from_numpy(as_bytes(part)) for part in play.waiting()],
+            "memory": [torch.from_numpy(as_bytes(part)) for part in self.memory.lessons],
+            "remembered": self.memory.added,
             "iteration": self.iteration,
             "decisions": self.decisions,
             "seconds": self.seconds,
@@ -294,6 +294,9 @@ class Run:
             as_bytes(play.batch.states)[:] = state["games"].numpy()
             for part, saved in zip(map(as_bytes, play.waiting()), state["waiting"], strict=True):
                 part[:] = saved.numpy()
+            for part, saved in zip(map(as_bytes, self.memory.lessons), state["memory"], strict=True):
+                part[:] = saved.numpy()
+            self.memory.added = state["remembered"]
             play.carried, play.earned = state["carried"].numpy(), state["earned"].numpy()
             self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
             self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
@@ -344,7 +347,11 @@ def check(settings: TrainSettings) -> None:
     for name in ("hidden", "action_hidden"):
         if min(getattr(settings, name), default=0) < 1:
             raise IceError(f"{name} must be one or more widths of at least 1, not {getattr(settings, name)}")
-    action_cells(game, settings.action_slices)
+    if game.kinds and (len(settings.kind_hidden) != len(settings.hidden) or min(settings.kind_hidden) < 1):
+        raise IceError(
+            f"kind_hidden must be as many widths of at least 1 as hidden, {len(settings.hidden)}, "
+            f"not {settings.kind_hidden}"
+        )
     for name, share in settings.opponents.items():
         agents.load(name, game)
         if not 0 <= share <= 1:

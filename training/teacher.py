@@ -13,6 +13,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -50,6 +51,10 @@ class TeacherSettings:
     """Weight of the squared error of the policy's scores, beside the value's."""
     minibatch: int = 1024
     """Decisions in one step of the optimizer."""
+    passes: int = 1
+    """Times that each position that was searched is learned from: at once, then again while it is remembered."""
+    memory: int = 0
+    """Positions that are remembered, the newest; needed for more than one pass."""
 
     def __post_init__(self) -> None:
         check_range("teacher.share", self.share, 0, 1)
@@ -64,6 +69,10 @@ class TeacherSettings:
         check_range("teacher.temperature", self.temperature, 1e-6)
         check_range("teacher.policy_weight", self.policy_weight, 0)
         whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)
+        whole_number("teacher.passes", self.passes, 1, 1 << 10)
+        whole_number("teacher.memory", self.memory, 0, 1 << 30)
+        if self.passes > 1 and not self.memory:
+            raise IceError("teacher.passes of more than 1 need a teacher.memory: how many positions to remember")
 
 
 def playouts_at(game: Game, num_players: int, playouts: int) -> int:
@@ -106,15 +115,56 @@ def search_gains(
     return gains
 
 
+class Lessons(NamedTuple):
+    """Positions with what is to be learned of them, one a row."""
+
+    states: States
+    gains: NDArray[np.float16]
+    """(N, A) points that each legal action gains, 0 elsewhere."""
+    returns: NDArray[np.float32]
+    """(N,) what the value should be."""
+
+    def take(self, rows: NDArray[np.int64]) -> Lessons:
+        """Return some of the lessons."""
+        return Lessons._make(part.take(rows, axis=0) for part in self)
+
+
+class Memory:
+    """The newest lessons, at most `rows`; the oldest give way. `added` lessons have been put in so far."""
+
+    def __init__(self, game: Game, rows: int) -> None:
+        gains = np.zeros((rows, game.num_actions), np.float16)
+        self.lessons = Lessons(np.zeros(rows, game.dtype), gains, np.zeros(rows, np.float32))
+        self.added = 0
+
+    def add(self, lessons: Lessons) -> None:
+        """Remember lessons, of more than there is room for the last."""
+        rows = len(self.lessons.returns)
+        kept = min(len(lessons.returns), rows)
+        places = (self.added + np.arange(kept)) % max(rows, 1)
+        for part, new in zip(self.lessons, lessons, strict=True):
+            part[places] = new[len(new) - kept :]
+        self.added += kept
+
+    def draw(self, count: int, generator: np.random.Generator) -> Lessons:
+        """Return so many lessons, each drawn from all that are remembered; none if nothing is."""
+        known = min(self.added, len(self.lessons.returns))
+        return self.lessons.take(generator.integers(known, size=count) if known else np.zeros(0, np.int64))
+
+
 @dataclass(frozen=True)
 class Teacher:
-    """Teaches a network what a search finds or, with `imitate`, the bonus for the greedy baseline alone."""
+    """Teaches a network what a search finds or, with `imitate`, the bonus for the greedy baseline alone.
+
+    What the search finds goes into the memory, and is learned from again later; the baseline is asked anew.
+    """
 
     game: Game
     settings: TeacherSettings
     value_weight: float
     max_grad_norm: float
     threads: int
+    memory: Memory
     imitate: bool = False
 
     def learn(
@@ -129,34 +179,50 @@ class Teacher:
         Decisions without a choice teach nothing; if there are no others, the network stays as it is.
         """
         searching, shuffling = seed.spawn(2)
-        real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        if len(real) == 0:
+        generator = np.random.default_rng(shuffling)
+        lessons = self.lessons(decisions, searching)
+        count = len(lessons.returns)
+        if count == 0:
             return {}
-        decisions = decisions.map(lambda part: part.take(real, axis=0))
-        gains = greedy_gains(self.game, decisions.states, self.settings.greedy_bonus)
-        if not self.imitate:
-            gains += search_gains(self.game, decisions.states, self.settings, searching, self.threads)
-        device = next(network.parameters()).device
-        observation, mask, _, _, value, advantage = (torch.from_numpy(part).to(device) for part in decisions[1:])
-        gain = torch.from_numpy(gains).to(device)
-        target = centered(gain / self.settings.temperature, mask.float())
-        returns = value + advantage
+        if not self.imitate and self.settings.passes > 1:
+            again = self.memory.draw((self.settings.passes - 1) * count, generator)
+            self.memory.add(lessons)
+            lessons = Lessons._make(np.concatenate(parts) for parts in zip(lessons, again, strict=True))
+        order = generator.permutation(len(lessons.returns))
+        minibatches = np.array_split(order, max(len(order) // self.settings.minibatch, 1))
         totals = np.zeros(2)
-        order = np.random.default_rng(shuffling).permutation(len(real))
-        minibatches = torch.tensor_split(torch.from_numpy(order), max(len(real) // self.settings.minibatch, 1))
         for rows in minibatches:
-            legal = mask.index_select(0, rows).float()
-            logits, values = network(observation.index_select(0, rows).float(), legal)
-            miss = centered(logits, legal) - target.index_select(0, rows)
-            policy_loss = (miss**2).sum(dim=1).mean()
-            value_loss = torch.nn.functional.mse_loss(values[:, 0], returns[rows])
-            optimizer.zero_grad(set_to_none=True)
-            (self.settings.policy_weight * policy_loss + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_grad_norm)
-            optimizer.step()
-            totals += (policy_loss.item(), value_loss.item())
+            totals += self._step(network, optimizer, lessons.take(rows))
         policy_mean, value_mean = totals / len(minibatches)
         return {"teacher_loss": float(policy_mean), "value_loss": float(value_mean)}
+
+    def lessons(self, decisions: Decisions, seed: np.random.SeedSequence) -> Lessons:
+        """Return what there is to learn of the decisions that were a choice."""
+        real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        states = decisions.states.take(real)
+        gains = greedy_gains(self.game, states, self.settings.greedy_bonus)
+        if not self.imitate:
+            gains += search_gains(self.game, states, self.settings, seed, self.threads)
+        return Lessons(states, gains.astype(np.float16), (decisions.value + decisions.advantage).take(real))
+
+    def _step(self, network: ActorCritic, optimizer: torch.optim.Optimizer, lessons: Lessons) -> tuple[float, float]:
+        """Make one step of the optimizer; return the losses of policy and value."""
+        count = len(lessons.returns)
+        observation = np.empty((count, self.game.layout.size), np.uint8)
+        mask = np.empty((count, self.game.num_actions), np.int8)
+        loops.observe_games(lessons.states, observation, mask, np.empty(count, np.int64))
+        device = next(network.parameters()).device
+        legal = torch.from_numpy(mask).to(device).float()
+        gains = torch.from_numpy(lessons.gains).to(device).float()
+        logits, value = network(torch.from_numpy(observation).to(device).float(), legal)
+        miss = centered(logits, legal) - centered(gains / self.settings.temperature, legal)
+        policy_loss = (miss**2).sum(dim=1).mean()
+        value_loss = torch.nn.functional.mse_loss(value[:, 0], torch.from_numpy(lessons.returns).to(device))
+        optimizer.zero_grad(set_to_none=True)
+        (self.settings.policy_weight * policy_loss + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(network.parameters(), self.max_grad_norm)
+        optimizer.step()
+        return policy_loss.item(), value_loss.item()
 
 
 def centered(scores: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

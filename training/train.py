@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from operator import attrgetter
 from shlex import quote
 from typing import Any
 
@@ -29,7 +30,8 @@ from training.run import FINAL, Run, TrainSettings, check
 from training.run_folder import CONTENTS, RunFolder
 
 PROGRAM = "training.train"
-FIXED = ("env", "num_players", "options", "games", "hidden", "action_slices", "action_hidden")
+SHAPE = ("hidden", "kind_hidden", "action_hidden")
+FIXED = ("env", "num_players", "options", "games", *SHAPE, "teacher.memory")
 """Settings that a resumed run cannot change: its games and its network are made of them."""
 
 
@@ -44,12 +46,11 @@ def announce(run: Run, console: Console) -> None:
         f"{settings.threads} threads, for {' or '.join(ends)}."
     )
     share, playouts = settings.teacher.share, settings.teacher.playouts
-    imagined = "one imagined game" if playouts == 1 else f"{playouts} imagined games"
     if share > 0:
         when = "All the time" if share >= 1 else f"For the first {share:.0%}"
         then = "" if share >= 1 else "; then it learns from playing against itself"
         console.print(
-            f"{when} it is taught by a search that tries every move in {imagined}{then}.",
+            f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
         )
     console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
     if is_cold():
@@ -190,7 +191,7 @@ def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSett
     saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
     resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *words])
     for name in FIXED:
-        was, now = getattr(saved, name), getattr(resumed, name)
+        was, now = attrgetter(name)(saved), attrgetter(name)(resumed)
         if now != was:
             raise IceError(f"{name} cannot change when a run is continued: it was {was}, not {now}")
     return resumed

@@ -100,6 +100,21 @@ class Handicap(NamedTuple):
     """What the first number says, in a few words."""
 
 
+class Kinds(NamedTuple):
+    """Things that the rules treat alike, such as flavors: naming them in another order changes nothing else.
+
+    A network need not learn what is true of one of them again for the others.
+    """
+
+    names: tuple[str, ...]
+    """What labels and views call them."""
+    slices: Mapping[str, int]
+    """Slices of the observation with an axis over the kinds, and which of their axes it is; what lies further along it
+    than there are kinds is of none. The game's `action_slices` need not be named."""
+    actions: tuple[tuple[int, ...], ...]
+    """For each kind the actions that are about it, in the same order for all."""
+
+
 @dataclass(frozen=True)
 class Game:
     """All there is to know of a game, declared once. `rules` is reached through the generic functions."""
@@ -133,6 +148,10 @@ class Game:
     """Given if an option gives each seat a handicap."""
     notes: tuple[str, ...] = ()
     """What users must be told of the game wherever it is described, in sentences."""
+    action_slices: tuple[str, ...] = ()
+    """Slices of the observation that say something of each action: their cells belong to the actions 0, 1, …"""
+    kinds: Kinds | None = None
+    """Given if there are things that the rules treat alike."""
     data_field: str | None = None
     """A field of the record (u8) with a digest of data that an option brings, such as the cards of a deck."""
 

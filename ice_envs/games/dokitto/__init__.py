@@ -1,10 +1,10 @@
 """Dokitto! Ice: a trick-taking game in which high or low wins and the fourth tile busts. 2 to 5 seats."""
 
-from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.engine.game import Game, Kinds, Rules, register_rules
 from ice_envs.games.dokitto import rules
 from ice_envs.games.dokitto.determinize import determinize
 from ice_envs.games.dokitto.greedy import greedy
-from ice_envs.games.dokitto.observation import LAYOUT, observe
+from ice_envs.games.dokitto.observation import FLAVOR_AXES, LAYOUT, observe
 from ice_envs.games.dokitto.text import to_text
 from ice_envs.games.dokitto.view import from_view, to_view
 
@@ -41,5 +41,14 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
+        action_slices=("hand", "takes_trick", "higher_unseen", "lower_unseen"),
+        kinds=Kinds(
+            names=rules.FLAVORS,
+            slices=FLAVOR_AXES,
+            actions=tuple(
+                (*range(rules.NUM_NUMBERS * flavor, rules.NUM_NUMBERS * (flavor + 1)), rules.NUM_CARDS + flavor)
+                for flavor in range(rules.NUM_FLAVORS)
+            ),
+        ),
     )
 )

@@ -77,6 +77,12 @@ LAYOUT = Layout(
     ]
 )
 
+FLAVOR_AXES = {
+    **dict.fromkeys(("unseen", "played_by", "played_trick", "led", "tiles", "toppings"), 0),
+    **dict.fromkeys(("trick_flavor", "voids", "cones", "cone_toppings"), 1),
+}
+"""The slices with an axis over the flavors, and which one it is."""
+
 _HAND = LAYOUT["hand"].start
 _UNSEEN = LAYOUT["unseen"].start
 _TAKES_TRICK = LAYOUT["takes_trick"].start

@@ -1,11 +1,11 @@
 """Nokosu Dice: a trick-taking game with cards and open dice, in which the die a seat keeps is its bid. 3 or 4 seats."""
 
-from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.engine.game import Game, Kinds, Rules, register_rules
 from ice_envs.games.nokosu_dice import rules
 from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.greedy import greedy
-from ice_envs.games.nokosu_dice.items import COLORS, NUM_FACES, NUM_NUMBERS
-from ice_envs.games.nokosu_dice.observation import LAYOUT, observe
+from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_FACES, NUM_NUMBERS
+from ice_envs.games.nokosu_dice.observation import ACTION_SLICES, COLOR_AXES, LAYOUT, observe
 from ice_envs.games.nokosu_dice.replay import from_view
 from ice_envs.games.nokosu_dice.text import to_text
 from ice_envs.games.nokosu_dice.view import to_view
@@ -50,5 +50,17 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
+        action_slices=ACTION_SLICES,
+        kinds=Kinds(
+            names=COLORS,
+            slices=COLOR_AXES,
+            actions=tuple(
+                (
+                    *range(NUM_NUMBERS * color, NUM_NUMBERS * (color + 1)),
+                    *range(NUM_CARDS + NUM_FACES * color, NUM_CARDS + NUM_FACES * (color + 1)),
+                )
+                for color in range(len(COLORS))
+            ),
+        ),
     )
 )

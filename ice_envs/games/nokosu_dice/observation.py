@@ -131,6 +131,16 @@ LAYOUT = Layout(
     ]
 )
 
+ACTION_SLICES = (
+    *("own", "own_trump", "own_strength", "own_under_cards", "own_under_dice", "own_chance", "own_now"),
+    "promise",
+)
+COLOR_AXES = {
+    **dict.fromkeys(("unseen", "pool", "trump_color", "unseen_suits", "led"), 0),
+    **dict.fromkeys(("dice", "trick_suit", "voids"), 1),
+}
+"""The slices with an axis over the colors, and which one it is."""
+
 _OWN = LAYOUT["own"].start
 _OWN_TRUMP = LAYOUT["own_trump"].start
 _OWN_CHANCE = LAYOUT["own_chance"].start

@@ -114,9 +114,7 @@ class Trunk(BaseFeaturesExtractor):
         cells = observations * self.scale
         parts = []
         if self.kinds:
-            kinds = cells.index_select(1, self.kind_cells).reshape(
-                -1, self.kinds, self.kind_cells.numel() // self.kinds
-            )
+            kinds = cells.index_select(1, self.kind_cells).unflatten(1, (self.kinds, -1))
             whole = cells.index_select(1, self.other_cells)
             for layer in self.layers:
                 kinds, whole = layer(kinds, whole)
@@ -305,7 +303,7 @@ def kind_cells(game: Game) -> list[list[int]]:
 
 
 def action_cells(game: Game) -> list[list[int]]:
-    """Return the cells of the observation that describe each action (A rows): the one past its end where there is none."""
+    """Return the cells that describe each action (A rows); the one past the observation's end where there is none."""
     cells = np.full((game.num_actions, len(game.action_slices)), game.layout.size)
     for column, name in enumerate(game.action_slices):
         part = game.layout[name]

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from ice_envs.engine import batch
+from ice_envs.engine import batch, crew
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,9 +22,10 @@ def lockstep_games(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a batch divide the smallest number of games among its threads."""
-    monkeypatch.setattr(batch, "LEAST_SLICE", 1)
+    monkeypatch.setattr(batch, "LEAST_GAMES", 1)
+    monkeypatch.setattr(crew, "CHUNK", 2)
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import pickle
 import random
+import threading
 from copy import deepcopy
 from typing import Any
 
@@ -11,7 +14,8 @@ import numpy as np
 import pytest
 
 from ice_envs import Batch, IceError, IllegalAction
-from ice_envs.engine import loops
+from ice_envs.engine import batch as batch_module
+from ice_envs.engine import crew, loops
 from tests.dokitto_positions import GAME, card_index, position
 from tests.helpers import apply_games, masks, observations, results, started
 
@@ -147,14 +151,105 @@ def test_rewards_of_a_game_add_up(reward: str):
 # ---- threads, seeds, copies ----
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_chunks")
 def test_results_do_not_depend_on_the_number_of_threads():
-    """101 games: slices of unequal lengths."""
+    """101 games: the last chunk is smaller than the others."""
     said = [play_on(Batch(GAME, 101, 1, MIXED, threads, target_score=3), 250) for threads in (1, 2, 3)]
     assert said[0] == said[1] == said[2]
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_chunks")
+def test_masks_and_random_actions_do_not_depend_on_the_number_of_threads():
+    batches = [Batch(GAME, 33, 1, MIXED, threads) for threads in (1, 2, 3)]
+    for step in range(30):
+        alone = batches[0].mask()
+        assert np.array_equal(alone, masks(GAME, batches[0].states))
+        for batch in batches[1:]:
+            assert np.array_equal(batch.mask(), alone)
+            assert np.array_equal(batch.random_actions(step), batches[0].random_actions(step))
+        for batch in batches:
+            batch.step(batch.random_actions(step))
+    assert len({batch.states.tobytes() for batch in batches}) == 1
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_what_is_written_between_two_calls_is_seen_by_all_threads():
+    batch, other = Batch(GAME, 40, 1, 4, 3), Batch(GAME, 40, 2, 4)
+    held = batch.states
+    for step in range(50):
+        held[:] = other.states
+        assert [array.tobytes() for array in batch.observe()] == [array.tobytes() for array in other.observe()]
+        for each in (batch, other):
+            each.step(other.random_actions(step))
+        batch.reset(step)
+        assert batch.states.tobytes() == Batch(GAME, 40, step, 4).states.tobytes()
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_threads_end_with_their_batch():
+    before = set(threading.enumerate())
+    batch = Batch(GAME, 8, num_threads=3)
+    batch.observe()
+    started = set(threading.enumerate()) - before
+    assert len(started) == 2
+    del batch
+    gc.collect()
+    for thread in started:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")  # which is what is tested
+def test_a_forked_process_plays_on_without_the_threads():
+    batch, expected = (Batch(GAME, 20, 1, 4, threads) for threads in (3, 1))
+    play_on(batch, 10)
+    play_on(expected, 10)
+    child = os.fork()
+    if child == 0:
+        try:
+            same = play_on(batch, 10, seed=1) == play_on(expected, 10, seed=1)
+        finally:
+            os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert play_on(batch, 10, seed=1) == play_on(expected, 10, seed=1)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_an_interrupted_wait_spoils_nothing(monkeypatch: pytest.MonkeyPatch):
+    """Ctrl-C while another thread still works on its chunk: the next call waits for it first."""
+    batch, expected = (Batch(GAME, 20, 1, 4, threads) for threads in (2, 1))
+    play_on(batch, 5)
+    play_on(expected, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(crew, "take_part", interrupted(crew.take_part))
+        with pytest.raises(KeyboardInterrupt):
+            batch.observe()
+    assert play_on(batch, 10, seed=1) == play_on(expected, 10, seed=1)
+
+
+def interrupted(take_part: Any) -> Any:
+    """Return a function that posts a job, leaves it to the helpers, and interrupts its caller."""
+
+    def post(board: Any, work: Any, me: int, job: int) -> bool:
+        if me >= 0:
+            return take_part(board, work, me, job)
+        board[crew._FINISHED], board[crew._POSTED] = 0, job << 32
+        raise KeyboardInterrupt
+
+    return post
+
+
+def test_plain_python_does_the_work_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batch_module, "PLAIN", True)
+    before = set(threading.enumerate())
+    batch = Batch(GAME, 1024, num_threads=2)
+    batch.observe()
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.usefixtures("small_chunks")
 def test_more_threads_than_games_do_no_harm():
     assert play_on(Batch(GAME, 2, 1, 2, 5), 20) == play_on(Batch(GAME, 2, 1, 2, 1), 20)
 
@@ -246,7 +341,7 @@ def test_an_action_out_of_range_is_illegal(action: int):
     assert batch.states.tobytes() == before
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_chunks")
 def test_a_card_of_another_seat_is_illegal_for_every_number_of_threads():
     for threads in (1, 2, 3):
         batch = Batch(GAME, 7, 3, num_players=3, num_threads=threads)
@@ -300,6 +395,19 @@ def test_bad_arguments_are_refused_with_one_sentence(arguments: dict[str, Any], 
     with pytest.raises(IceError) as caught:
         Batch(**{"game": "dokitto", "num_games": 4} | arguments)
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64, 1.5, None])
+def test_a_bad_seed_of_random_actions_is_refused_with_one_sentence(seed: Any):
+    batch = Batch(GAME, 4)
+    with pytest.raises(IceError, match=r"seed must be (from|a whole number from) 0 to 18446744073709551615, not"):
+        batch.random_actions(seed)
+
+
+def test_states_are_overwritten_in_place_only():
+    batch = Batch(GAME, 4)
+    with pytest.raises(AttributeError):
+        batch.states = batch.states.copy()
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "one"])

@@ -13,6 +13,7 @@ import pytest
 import ice_envs
 from ice_envs import IceError, find_game, games
 from ice_envs.engine import loops
+from ice_envs.engine.bits import write_bits
 from ice_envs.engine.game import HEADER, is_legal
 from ice_envs.engine.generator import game_seeds, mix, random_below, random_for_row
 from ice_envs.engine.jit import compiled
@@ -28,6 +29,18 @@ def draw_many(states: Any, bound: int, out: Any) -> None:
     """Fill `out` with draws from the first game's generator."""
     for i in range(len(out)):
         out[i] = random_below(states[0], bound)
+
+
+@compiled
+def draw_row(seed: Any, row: int, bound: int) -> int:
+    """Return one row's draw."""
+    return random_for_row(seed, row, bound)
+
+
+@compiled
+def write_some_bits(bits: int, count: int, cells: Any, first: int) -> None:
+    """Write bits into cells."""
+    write_bits(bits, count, cells, first)
 
 
 @compiled
@@ -117,6 +130,35 @@ def test_random_actions_are_legal_and_uniform():
     counts = np.bincount(actions, minlength=6)
     assert counts[[0, 3, 5]].tolist() == [0, 0, 0]
     assert abs(chi_square_excess(counts[[1, 2, 4]])) < 5
+
+
+@pytest.mark.parametrize("num_actions", [1, 2, 7, 8, 9, 32, 70])
+def test_random_actions_are_drawn_from_all_parts_of_a_mask(num_actions: int):
+    """Each row's draw is a number below the count of its legal actions: the one of that rank is taken."""
+    rows = 4000
+    mask = np.random.default_rng(num_actions).integers(2, size=(rows, num_actions)).astype(np.int8)
+    mask[:, num_actions // 2] = 1
+    actions = np.zeros(rows, np.int64)
+    loops.random_actions(mask, np.uint64(3), actions)
+    chosen = [np.flatnonzero(row)[draw_row(np.uint64(3), i, row.sum())] for i, row in enumerate(mask)]
+    assert actions.tolist() == chosen
+    assert set(chosen) == set(range(num_actions))
+    assert [loops.random_action.py_func(mask[i], np.uint64(3), i) for i in range(100)] == chosen[:100]  # plain Python
+
+
+# ---- cells ----
+
+
+@pytest.mark.parametrize("count", [8, 9, 13, 16, 25, 52, 63])
+@pytest.mark.parametrize("run", [write_some_bits, write_bits.py_func], ids=["compiled", "plain"])
+def test_bits_are_written_into_cells_and_beside_them_nothing(run: Any, count: int):
+    for bits in (0, 1, (1 << count) - 1, 0x5A3C_9F17_E264_81B7 & ((1 << count) - 1), 1 << (count - 1)):
+        for kind in (np.uint8, np.int8):
+            cells = np.full(80, 7, kind)
+            run(np.int64(bits), count, cells, 5)
+            assert cells[5 : 5 + count].tolist() == [bits >> place & 1 for place in range(count)]
+            assert (cells[:5] == 7).all()
+            assert (cells[5 + count :] == 7).all()
 
 
 # ---- seeds ----

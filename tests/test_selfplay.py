@@ -268,7 +268,7 @@ def played(**how):
     return [[part.tobytes() for part in decisions] for decisions in rollouts(play, 4)]
 
 
-@pytest.mark.usefixtures("small_slices")
+@pytest.mark.usefixtures("small_chunks")
 def test_a_seed_plays_the_same_with_any_number_of_threads():
     first = played(opponents=MIXED)
     assert played(opponents=MIXED, threads=2) == first

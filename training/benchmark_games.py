@@ -8,23 +8,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import pettingzoo
-from numpy.typing import NDArray
 from pettingzoo.env_registry.exceptions import FailedToImport
 from rich.console import Console
 from rich.progress import track
 
-from ice_envs.engine import loops
-from ice_envs.engine.batch import LEAST_SLICE, Batch
+from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game, States, apply, determinize, legal
 from ice_envs.engine.generator import mix
 from ice_envs.engine.jit import compiled
@@ -153,19 +149,13 @@ def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
 class RandomPlay:
     """Plays a batch at random: masks, the compiled chooser and the step, games that end begin anew.
 
-    The chooser runs over slices as the batch does. With `observed`, observations are written too.
+    With `observed`, observations are written too.
     """
 
     def __init__(self, bench: Bench, games: int, threads: int, observed: bool) -> None:
         self.batch = Batch(bench.game, games, bench.seed, bench.num_players, threads)
-        self._observed = observed
-        self._mask = np.zeros((games, bench.game.num_actions), np.int8)
-        self._actions = np.zeros(games, np.int64)
-        self._generator = np.random.default_rng(bench.seed)
-        slices = max(min(threads, games // LEAST_SLICE), 1)
-        edges = [games * i // slices for i in range(slices + 1)]
-        self._slices = [slice(first, stop) for first, stop in pairwise(edges)]
-        self._pool = ThreadPoolExecutor(threads) if len(self._slices) > 1 else None
+        self._look = self.batch.observe if observed else self.batch.mask
+        self._rounds = 0
 
     def work(self) -> float:
         """Play some rounds of all games; return the number of moves."""
@@ -176,19 +166,9 @@ class RandomPlay:
 
     def round(self) -> None:
         """Play one move in every game."""
-        mask = self.batch.observe()[1] if self._observed else self._mask
-        seeds = self._generator.integers(2**64, size=len(self._slices), dtype=np.uint64)
-        own, *others = zip(self._slices, seeds, strict=True)
-        jobs = [self._pool.submit(self._choose, mask, *part) for part in others] if self._pool else []
-        self._choose(mask, *own)  # as Batch does, one slice less for threads that have to be woken
-        for job in jobs:
-            job.result()
-        self.batch.step(self._actions)
-
-    def _choose(self, mask: NDArray[np.int8], part: slice, seed: np.uint64) -> None:
-        if not self._observed:
-            loops.legal_games(self.batch.states[part], mask[part])
-        loops.random_actions(mask[part], seed, self._actions[part])
+        self._look()
+        self.batch.step(self.batch.random_actions(self._rounds))
+        self._rounds += 1
 
 
 def batch(bench: Bench) -> list[Measurement]:

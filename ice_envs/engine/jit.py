@@ -42,11 +42,10 @@ class PlainRecord(np.record):  # type: ignore[misc]  # its stub says final, but 
         return value.view(PlainArray) if type(value) is np.ndarray else value
 
 
-RECORD: type[np.record] = np.record
+PLAIN = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]  # numba fills its config at run time
+"""Whether nothing is compiled: all runs as plain Python."""
+RECORD: type[np.record] = PlainRecord if PLAIN else np.record
 """The type of one game's record."""
-
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba fills its config at run time
-    RECORD = PlainRecord
 
 
 def source_digest() -> str:
@@ -91,10 +90,13 @@ def is_cold() -> bool:
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile `function` at its first call, without the GIL, cached on disk under the digest of our sources."""
+    """Compile `function` at its first call, without the GIL, cached on disk under the digest of our sources.
+
+    Always into its callers: a call that passes an array counts references and costs as much as ten lines of a rule.
+    """
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]  # numba fills its config at run time
     numba.config.CACHE_DIR = _CACHE_DIRECTORY  # type: ignore[attr-defined]  # for this function only
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]

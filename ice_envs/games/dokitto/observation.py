@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.bits import count_bits, lowest_bit, write_bits
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.engine.seats import relative
@@ -151,12 +151,8 @@ def write_cards(state: Any, seat: int, out: Any) -> None:
     fifth_hand = np.int64(state.hands[seat, NUM_FLAVORS - 1])
     fifth_unseen = unseen_numbers(state, seat, NUM_FLAVORS - 1)
     fifth_taking = taking_numbers(state, NUM_FLAVORS - 1)
-    cards = state.num_flavors * NUM_NUMBERS
-    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
-    for card in range(min(cards, FIRST_OF_FIFTH)):
-        out[_UNSEEN + card] = (unseen >> card) & 1
-    for card in range(FIRST_OF_FIFTH, cards):
-        out[_UNSEEN + card] = (fifth_unseen >> (card - FIRST_OF_FIFTH)) & 1
+    write_bits(unseen, FIRST_OF_FIFTH, out, _UNSEEN)
+    write_bits(fifth_unseen, NUM_NUMBERS, out, _UNSEEN + FIRST_OF_FIFTH)
     while hand:
         card = lowest_bit(hand)
         hand &= hand - 1
@@ -215,15 +211,16 @@ def write_trick(state: Any, seat: int, out: Any) -> None:
 @compiled
 def write_seats(state: Any, observer: int, out: Any) -> None:
     """Write what everybody sees of each seat."""
-    voids, toppings = 0, 0  # five flavors a seat, side by side
+    voids, toppings, sizes = 0, 0, 0  # as many bits a seat as it has cells, side by side
     for seat in range(state.num_players):
         place = relative(state, seat, observer)
         voids |= state.voids[seat] << (place * NUM_FLAVORS)
         toppings |= state.cone_toppings[seat] << (place * NUM_FLAVORS)
+        sizes |= ((1 << state.cone_sizes[seat]) - 1) << (place * CONE_SIZE)
         write_seat(state, seat, place, out)
-    for cell in range(state.num_players * NUM_FLAVORS):
-        out[_VOIDS + cell] = (voids >> cell) & 1
-        out[_CONE_TOPPINGS + cell] = (toppings >> cell) & 1
+    write_bits(voids, MAX_PLAYERS * NUM_FLAVORS, out, _VOIDS)
+    write_bits(toppings, MAX_PLAYERS * NUM_FLAVORS, out, _CONE_TOPPINGS)
+    write_bits(sizes, MAX_PLAYERS * CONE_SIZE, out, _CONE_SIZE)
 
 
 @compiled
@@ -238,8 +235,6 @@ def write_seat(state: Any, seat: int, place: int, out: Any) -> None:
     for flavor in range(NUM_FLAVORS):
         out[_CONES + place * NUM_FLAVORS + flavor] = state.cones[seat, flavor]
     tiles = state.cone_sizes[seat]
-    for size in range(CONE_SIZE):
-        out[_CONE_SIZE + place * CONE_SIZE + size] = tiles > size
     points = tiles + count_bits(state.cone_toppings[seat])
     total = state.totals[seat]
     out[_ROUND_POINTS + place] = points

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.bits import count_bits, lowest_bit, write_bits
 from ice_envs.engine.game import record_dtype
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
@@ -197,7 +197,7 @@ def open_trick(state: Any, leader: int) -> None:
 @compiled
 def must_follow(state: Any, seat: int) -> bool:
     """Return whether the seat holds the led flavor (rulebook: How to Play, 2)."""
-    return state.trick_size > 0 and state.hands[seat, state.led] != 0
+    return (state.trick_size > 0) & (state.hands[seat, state.led] != 0)  # which saves a branch
 
 
 @compiled
@@ -213,21 +213,15 @@ def legal(state: Any, mask: Any) -> None:
     four = 0
     for flavor in range(NUM_FLAVORS - 1):
         four |= playable(state, flavor) << (flavor * NUM_NUMBERS)
-    fifth = playable(state, NUM_FLAVORS - 1)
-    cards = state.num_flavors * NUM_NUMBERS
-    # loops whose length is not known beforehand are vectorized; others LLVM would write out card by card
-    for card in range(min(cards, FIRST_OF_FIFTH)):
-        mask[card] = (four >> card) & 1
-    for card in range(FIRST_OF_FIFTH, cards):
-        mask[card] = (fifth >> (card - FIRST_OF_FIFTH)) & 1
+    write_bits(four, FIRST_OF_FIFTH, mask, 0)
+    write_bits(playable(state, NUM_FLAVORS - 1), NUM_NUMBERS, mask, FIRST_OF_FIFTH)
 
 
 @compiled
 def playable(state: Any, flavor: int) -> Any:
     """Return the numbers (bits) of a flavor that the seat to move may play."""
-    if flavor != state.led and must_follow(state, state.to_move):
-        return 0
-    return np.int64(state.hands[state.to_move, flavor])  # wide enough for flavors side by side
+    allowed = (flavor == state.led) | (not must_follow(state, state.to_move))
+    return np.int64(state.hands[state.to_move, flavor]) * allowed  # wide enough for flavors side by side
 
 
 @compiled

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.bits import count_bits, lowest_bit
+from ice_envs.engine.bits import count_bits, lowest_bit, write_bits
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.engine.seats import relative
@@ -134,23 +134,13 @@ def unseen_cards(state: Any, seat: int) -> Any:
 
 
 @compiled
-def write_bits(bits: Any, first: Any, out: Any) -> None:
-    """Write 1 for each of a set of cards, from the cell `first` on."""
-    bits = np.int64(bits)
-    while bits:
-        out[first + lowest_bit(bits)] = 1
-        bits &= bits - 1
-
-
-@compiled
 def write_cards(state: Any, seat: int, out: Any) -> None:
     """Write where cards are, and what those that the seat may play now or soon would change."""
-    write_bits(state.hands[seat], _HAND, out)
-    write_bits(state.market, _MARKET, out)
-    write_bits(state.goals_met[seat], _GOALS_MET, out)
     unseen = np.int64(unseen_cards(state, seat))
-    for card in range(NUM_CARDS):
-        out[_UNSEEN + card] = (unseen >> card) & 1
+    write_bits(np.int64(state.hands[seat]), NUM_CARDS, out, _HAND)
+    write_bits(np.int64(state.market), NUM_CARDS, out, _MARKET)
+    write_bits(np.int64(state.goals_met[seat]), NUM_CARDS, out, _GOALS_MET)
+    write_bits(unseen, NUM_CARDS, out, _UNSEEN)
     for flavor in range(NUM_FLAVORS):
         out[_UNSEEN_FLAVORS + flavor] = min(count_bits(unseen & state.flavor_cards[flavor]), MOST_UNSEEN)
     for other in range(state.num_players):
@@ -219,7 +209,7 @@ def write_display(state: Any, seat: int, place: int, out: Any) -> None:
     out[_KINDS + place] = kinds_shown(state, seat)
     out[_NUM_GOALS + place] = goals
     out[_NUM_FLAVORS + place] = flavors
-    write_bits(state.goals_shown[seat], _GOALS + place * NUM_CARDS, out)
+    write_bits(np.int64(state.goals_shown[seat]), NUM_CARDS, out, _GOALS + place * NUM_CARDS)
     first, second = np.int64(state.shown_goals[seat, 0]), np.int64(state.shown_goals[seat, 1])
     for i in range(GOALS_A_WORD):
         out[_GOAL_ROW + place * ROW_SIZE + i] = (first >> (6 * i)) & 63

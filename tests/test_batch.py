@@ -233,9 +233,11 @@ def interrupted(take_part: Any) -> Any:
     """Return a function that posts a job, leaves it to the helpers, and interrupts its caller."""
 
     def post(board: Any, work: Any, me: int, job: int) -> bool:
-        if me >= 0:
+        if me > 0:
             return take_part(board, work, me, job)
-        board[crew._FINISHED], board[crew._POSTED] = 0, job << 32
+        board[crew._FINISHED] = 0
+        for thread in range(2):
+            board[crew._POSTED + thread * crew._LINE] = job << 32 | 5 * thread  # ten chunks
         raise KeyboardInterrupt
 
     return post

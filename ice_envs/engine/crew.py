@@ -1,9 +1,10 @@
 """A crew: threads that do the work of a batch together, chunk by chunk of its games.
 
-A job is posted in one number: what is to be done, and the next chunk to do. Every thread, the caller's too, takes
-chunks until there are none, so a thread that is late, asleep or lost in a fork costs its help and nothing else. Between
-jobs that follow each other closely a helper looks out for the next one without the system's help, since to be woken
-takes longer than hundreds of moves; after some microseconds it goes to sleep.
+Each thread has a part of the chunks, for which a job is posted in one number: what is to be done, and the next chunk to
+do. Every thread, the caller's too, takes its own chunks, which are in its cache, then what the others have left: so a
+thread that is late, asleep or lost in a fork costs its help and nothing else. Between jobs that follow each other
+closely a helper looks out for the next one without the system's help, since to be woken takes longer than hundreds of
+moves; after some microseconds it goes to sleep.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ LOOKS = 30_000
 """How often a thread looks for more work before it sleeps: for some tens of microseconds."""
 
 _LINE = 8
-_POSTED, _FINISHED, _CLOSED, _CHUNKS, _CHUNK, _AWAKE = range(0, 6 * _LINE, _LINE)
-"""Cells of the board, each on a cache line of its own; each helper has one that says whether it is awake."""
+_FINISHED, _CLOSED, _CHUNKS, _CHUNK, _THREADS, _POSTED = range(0, 6 * _LINE, _LINE)
+"""Cells of the board, each on a cache line of its own; of what is posted there is one for each thread."""
 _NEXT = (1 << 32) - 1
 
 
@@ -63,8 +64,7 @@ def do_part(job: int, work: Any, first: int, stop: int) -> None:
     elif job == MASK:
         loops.legal_games(states, mask)
     elif job == DRAW:
-        for i in range(first, stop):
-            work.actions[i] = loops.random_action(work.mask[i], work.seed[0], i)
+        loops.random_rows(mask, work.seed[0], first, actions)
     elif job == CHECK:
         if loops.first_illegal(states, actions, mask.shape[1]) >= 0:
             store(work.illegal, 0, 1)
@@ -86,30 +86,31 @@ def do_part(job: int, work: Any, first: int, stop: int) -> None:
 def take_part(board: Any, work: Any, me: int, job: int) -> bool:
     """Post a job if one is given, and do chunks of what is posted, whoever posted it.
 
-    One function for all threads, since all rules are compiled into it. The caller's thread (`me` −1) returns whether
-    all is done, and waits only a little for what others have begun. A helper (`me` its cell of the board, `job` −1)
-    returns when for some time there has been nothing to do.
+    One function for all threads, since all rules are compiled into it. The caller's thread (`me` 0) returns whether all
+    is done, and waits only a little for what others have begun. A helper (`me` from 1, `job` −1) returns when for some
+    time there has been nothing to do.
     """
-    if me >= 0:
-        store(board, me, 1)
-    elif job >= 0:
+    threads, chunks = board[_THREADS], board[_CHUNKS]
+    if job >= 0:
         store(board, _FINISHED, 0)
-        store(board, _POSTED, job << 32)
+        for thread in range(threads):
+            store(board, _POSTED + thread * _LINE, job << 32 | chunks * thread // threads)
     looks = 0
-    while looks < LOOKS and (me < 0 or load(board, _CLOSED) == 0):
+    while looks < LOOKS and (me == 0 or load(board, _CLOSED) == 0):
         looks += 1
-        while load(board, _POSTED) & _NEXT < board[_CHUNKS]:
-            taken = fetch_add(board, _POSTED, 1)  # job and chunk in one number: whatever job it now is, it is this one
-            chunk = taken & _NEXT
-            if chunk < board[_CHUNKS]:
-                first = chunk * board[_CHUNK]
-                do_part(taken >> 32, work, first, min(first + board[_CHUNK], len(work.states)))
-                fetch_add(board, _FINISHED, 1)
-                looks = 0
-        if me < 0 and load(board, _FINISHED) == board[_CHUNKS]:
+        for turn in range(threads):
+            thread = (me + turn) % threads
+            cell, stop = _POSTED + thread * _LINE, chunks * (thread + 1) // threads
+            while load(board, cell) & _NEXT < stop:
+                taken = fetch_add(board, cell, 1)  # job and chunk in one: whatever job it now is, it is this one
+                chunk = taken & _NEXT
+                if chunk < stop:
+                    first = chunk * board[_CHUNK]
+                    do_part(taken >> 32, work, first, min(first + board[_CHUNK], len(work.states)))
+                    fetch_add(board, _FINISHED, 1)
+                    looks = 0
+        if me == 0 and load(board, _FINISHED) == chunks:
             return True
-    if me >= 0:
-        store(board, me, 0)
     return False
 
 
@@ -125,39 +126,42 @@ class Crew:
 
     def __init__(self, work: Work, num_threads: int) -> None:
         chunks = -(-len(work.states) // CHUNK)
-        helpers = min(num_threads, chunks) - 1
+        threads = min(num_threads, chunks)
         self._work = work
-        self._board = np.zeros(_AWAKE + helpers * _LINE, np.int64)
-        self._board[[_POSTED, _FINISHED, _CHUNKS, _CHUNK]] = chunks, chunks, chunks, CHUNK
+        self._board = np.zeros(_POSTED + threads * _LINE, np.int64)
+        self._board[[_FINISHED, _CHUNKS, _CHUNK, _THREADS]] = chunks, chunks, CHUNK, threads
+        self._board[_POSTED::_LINE] = _NEXT
         self._finish()  # there is nothing to do yet, but now it is compiled: helpers may be sent home at any time
-        self._helpers = []
-        for me in range(_AWAKE, _AWAKE + helpers * _LINE, _LINE):
-            gate = threading.Lock()
-            gate.acquire()
-            threading.Thread(target=_help, args=(self._board, work, me, gate), daemon=True, name="ice_envs").start()
-            self._helpers.append((me, gate))
-        weakref.finalize(self, _dismiss, self._board, [gate for _, gate in self._helpers])
+        self._awake = np.zeros(threads, np.bool_)
+        self._gates = [threading.Lock() for _ in range(threads)]
+        for me in range(1, threads):
+            self._gates[me].acquire()
+            arguments = (self._board, work, me, self._gates[me], self._awake)
+            threading.Thread(target=_help, args=arguments, daemon=True, name="ice_envs").start()
+        weakref.finalize(self, _dismiss, self._board, self._gates)
 
     def do(self, job: int) -> None:
         """Do a job for all games."""
         if self._board[_FINISHED] < self._board[_CHUNKS]:
             self._finish()  # what an interrupt left behind
-        for me, gate in self._helpers:
-            if not self._board[me] and gate.locked():
+        for gate, awake in zip(self._gates, self._awake, strict=True):
+            if not awake and gate.locked():
                 gate.release()
-        if not take_part(self._board, self._work, -1, job):
+        if not take_part(self._board, self._work, 0, job):
             self._finish()
 
     def _finish(self) -> None:
-        while not take_part(self._board, self._work, -1, -1):
+        while not take_part(self._board, self._work, 0, -1):
             time.sleep(0)  # a helper has lost its processor in the middle of a chunk: offer it this one
 
 
-def _help(board: NDArray[np.int64], work: Work, me: int, gate: Any) -> None:
+def _help(board: NDArray[np.int64], work: Work, me: int, gate: Any, awake: NDArray[np.bool_]) -> None:
     """Sleep before the gate and look out behind it, by turns."""
     while not board[_CLOSED]:
         gate.acquire()
+        awake[me] = True
         take_part(board, work, me, -1)
+        awake[me] = False
 
 
 def _dismiss(board: NDArray[np.int64], gates: list[Any]) -> None:

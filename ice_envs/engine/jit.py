@@ -94,9 +94,21 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
     Always into its callers: a call that passes an array counts references and costs as much as ten lines of a rule.
     """
+    return _compiled(function, forceinline=True)
+
+
+def compiled_apart(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Compile as `compiled` does, but into no caller: for loops over many games.
+
+    In larger functions Numba counts references at every game, and threads wait for each other's counts.
+    """
+    return _compiled(function, forceinline=False)
+
+
+def _compiled(function: Callable[Parameters, Result], forceinline: bool) -> Callable[Parameters, Result]:
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]  # numba fills its config at run time
     numba.config.CACHE_DIR = _CACHE_DIRECTORY  # type: ignore[attr-defined]  # for this function only
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]

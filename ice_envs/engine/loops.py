@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ice_envs.engine.bits import count_bits, eight_bytes
 from ice_envs.engine.game import Game, States, apply, greedy, is_legal, legal, observe, score, start, win_share
 from ice_envs.engine.generator import random_for_row
-from ice_envs.engine.jit import compiled
+from ice_envs.engine.jit import compiled, compiled_apart
 
 MAX_SEATS = 8
 REWARDS = ("win", "score", "margin")
@@ -20,21 +20,21 @@ WORD = 8
 """Cells of a mask that are looked at together."""
 
 
-@compiled
+@compiled_apart
 def start_games(states: Any) -> None:
     """Begin a new game in each record."""
     for i in range(len(states)):
         start(states[i])
 
 
-@compiled
+@compiled_apart
 def legal_games(states: Any, mask: Any) -> None:
     """Write each game's mask of legal actions: (N, A) int8."""
     for i in range(len(states)):
         legal(states[i], mask[i])
 
 
-@compiled
+@compiled_apart
 def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
     """Write observation (N, L) uint8 and mask (N, A) int8 of the seat to move, and which seat that is (N,)."""
     for i in range(len(states)):
@@ -44,7 +44,7 @@ def observe_games(states: Any, observation: Any, mask: Any, seat: Any) -> None:
         seat[i] = states[i].to_move
 
 
-@compiled
+@compiled_apart
 def observe_seats(states: Any, seats: Any, observation: Any, mask: Any) -> None:
     """Write what seat `seats[i]` observes of game i (N, L) uint8, and its mask (N, A) int8: 0 unless it is to move."""
     for i in range(len(states)):
@@ -56,7 +56,7 @@ def observe_seats(states: Any, seats: Any, observation: Any, mask: Any) -> None:
             mask[i, :] = 0
 
 
-@compiled
+@compiled_apart
 def first_illegal(states: Any, actions: Any, num_actions: int) -> int:
     """Return the index of the first game whose rules forbid its action, or −1."""
     for i in range(len(states)):
@@ -86,7 +86,7 @@ def write_reward(kind: int, num_players: int, gained: Any, shares: Any, over: bo
             reward[seat] = gained[seat] - (total - gained[seat]) / (num_players - 1)
 
 
-@compiled
+@compiled_apart
 def step_games(
     states: Any,
     actions: Any,
@@ -130,8 +130,14 @@ def step_games(
 @compiled
 def random_actions(mask: Any, seed: Any, actions: Any) -> None:
     """Choose uniformly among the legal actions of each row of `mask`; each row's draw depends on seed and row only."""
+    random_rows(mask, seed, 0, actions)
+
+
+@compiled_apart
+def random_rows(mask: Any, seed: Any, first: int, actions: Any) -> None:
+    """Choose as `random_actions` does; row 0 is the row `first` of all."""
     for i in range(len(mask)):
-        actions[i] = random_action(mask[i], seed, i)
+        actions[i] = random_action(mask[i], seed, first + i)
 
 
 @compiled
@@ -157,7 +163,7 @@ def random_action(mask: Any, seed: Any, row: int) -> int:
     return min(chosen, len(mask) - 1)  # nothing is legal in a game that is over
 
 
-@compiled
+@compiled_apart
 def greedy_actions(states: Any, actions: Any) -> None:
     """Choose the heuristic baseline's action in each game."""
     for i in range(len(states)):

@@ -217,8 +217,8 @@ def test_each_decision_of_a_learning_seat_is_learned_from_exactly_once(opponents
 @pytest.mark.parametrize("reward", ["win", "score", "margin"])
 def test_what_decisions_earn_sums_to_what_the_games_paid(reward, opponents):
     play = self_play(opponents=opponents, gamma=1.0, trace=0.0, reward=reward)
-    torch.nn.init.zeros_(play.network.value_head.weight)  # so an advantage is what was earned until the next decision
-    torch.nn.init.zeros_(play.network.value_head.bias)
+    for weights in play.network.value_head.parameters():
+        torch.nn.init.zeros_(weights)  # so an advantage is what was earned until the next decision
     earned = sum(decisions.advantage.sum(dtype=np.float64) for decisions in rollouts(play))
     earned += play.earned[play.carried].sum(dtype=np.float64)
     learning = ~sum((part.seats for part in opponents), start=np.zeros((24, 5), np.bool_))
@@ -298,7 +298,7 @@ def test_an_opponent_that_cheats_is_stopped():
 
 def test_actions_are_drawn_with_their_probabilities():
     policy = network()
-    torch.nn.init.normal_(policy.action_head.weight, std=2, generator=torch.Generator().manual_seed(0))
+    torch.nn.init.normal_(policy.action_head.each.weight, std=2, generator=torch.Generator().manual_seed(0))
     states = Batch(GAME, 1, seed=4, num_players=4).states
     observation, mask = np.zeros((1, GAME.layout.size), np.uint8), masks(GAME, states)
     loops.observe_games(states, observation, mask, np.zeros(1, np.int64))

@@ -256,9 +256,8 @@ def foreign_models():
     nothing = io.BytesIO()
     with zipfile.ZipFile(nothing, "w") as archive:
         archive.writestr("hello", "world")
-    other_game = new_model(
-        dataclasses.replace(GAME, labels=GAME.labels[:-1]), NetworkShape([8], [8], [8]), 1e-3, 0, "cpu"
-    )
+    other_rules = dataclasses.replace(GAME, labels=GAME.labels[:-1], kinds=None, action_slices=())
+    other_game = new_model(other_rules, NetworkShape([8], [8], [8]), 1e-3, 0, "cpu")
     env = SB3VecEnv(GAME, num_envs=1)
     return {
         "a zip file": (nothing.getvalue(), "is not a whole model of a training run"),

@@ -87,6 +87,7 @@ class Trunk(BaseFeaturesExtractor):
             self.kind_features = kind_hidden[-1]
         edge = self.kinds * self.kind_features + self.whole_features
         super().__init__(observation_space, features_dim=edge + self.actions * self.described)
+        self.each = len(kind_cells[0]) if kind_cells else 0
         length = int(np.prod(observation_space.shape))
         rest = sorted(set(range(length)).difference(*kind_cells))
         self.scale: torch.Tensor
@@ -114,7 +115,7 @@ class Trunk(BaseFeaturesExtractor):
         cells = observations * self.scale
         parts = []
         if self.kinds:
-            kinds = cells.index_select(1, self.kind_cells).unflatten(1, (self.kinds, -1))
+            kinds = cells.index_select(1, self.kind_cells).reshape(-1, self.kinds, self.each)
             whole = cells.index_select(1, self.other_cells)
             for layer in self.layers:
                 kinds, whole = layer(kinds, whole)

@@ -10,10 +10,11 @@ maximum does not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -128,6 +129,11 @@ class Lessons(NamedTuple):
         """Return some of the lessons."""
         return Lessons._make(part.take(rows, axis=0) for part in self)
 
+    def and_then(self, others: Lessons) -> Lessons:
+        """Return these lessons and then the others."""
+        pairs: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, others, strict=True)
+        return Lessons._make(np.concatenate(pair) for pair in pairs)
+
 
 class Memory:
     """The newest lessons, at most `rows`; the oldest give way. `added` lessons have been put in so far."""
@@ -142,7 +148,8 @@ class Memory:
         rows = len(self.lessons.returns)
         kept = min(len(lessons.returns), rows)
         places = (self.added + np.arange(kept)) % max(rows, 1)
-        for part, new in zip(self.lessons, lessons, strict=True):
+        pairs: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self.lessons, lessons, strict=True)
+        for part, new in pairs:
             part[places] = new[len(new) - kept :]
         self.added += kept
 
@@ -187,7 +194,7 @@ class Teacher:
         if not self.imitate and self.settings.passes > 1:
             again = self.memory.draw((self.settings.passes - 1) * count, generator)
             self.memory.add(lessons)
-            lessons = Lessons._make(np.concatenate(parts) for parts in zip(lessons, again, strict=True))
+            lessons = lessons.and_then(again)
         order = generator.permutation(len(lessons.returns))
         minibatches = np.array_split(order, max(len(order) // self.settings.minibatch, 1))
         totals = np.zeros(2)

@@ -156,7 +156,7 @@ def expected_items(twin: NokosuDice, seat: int, around: list[int]) -> dict[str, 
 
 def hit(twin: NokosuDice, needed: int, left: int, rest: list[int]) -> float:
     """How likely `needed` of the `left` tricks are won with the items of the chances `rest`."""
-    miss = (abs(100 * needed - sum(rest)) // 8 + 0.5) * 0.08
+    miss = (abs(100 * needed - sum(rest)) // 4 + 0.5) * 0.04
     variance = (sum(percent * (100 - percent) for percent in rest) // 512 + 0.5) * 0.0512
     likely = math.exp(-miss * miss / (2 * (0.19 + 1.61 * variance))) / (1 + 2.07 * variance)
     return likely if 0 <= needed <= left else 0.0

@@ -6,8 +6,6 @@ python -m training.benchmark --baseline docs/results/benchmark.json
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -28,7 +26,7 @@ from ice_envs.games import find_game
 from training import benchmark_games, command_line
 from training.benchmark_games import DIFFERENCE, QUICK, SECONDS, Bench, Effort, Measurement
 from training.benchmark_learning import training
-from training.command_line import INTERRUPTED
+from training.command_line import INTERRUPTED, cpu_name
 
 Section = Literal["batch", "aec", "search", "training", "startup"]
 SECTIONS: dict[Section, tuple[str, Callable[[Bench], list[Measurement]]]] = {
@@ -182,16 +180,6 @@ def summary(values: Sequence[float]) -> dict[str, float | None]:
     if not values:
         return dict.fromkeys(("value", "min", "max"))
     return {"value": median(values), "min": min(values), "max": max(values)}
-
-
-def cpu_name() -> str:
-    """Return the processor's name and the number of cores."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")  # Linux tells the model only here
-    if cpuinfo.is_file():
-        models = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        name = models[0].partition(":")[2].strip() if models else name
-    return f"{name}, {benchmark_games.plural(os.cpu_count() or 1, 'core')}"
 
 
 def lower_is_better(unit: str) -> bool:

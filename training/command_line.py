@@ -12,6 +12,7 @@ import functools
 import importlib.metadata
 import inspect
 import json
+import os
 import platform
 import re
 import subprocess
@@ -32,6 +33,7 @@ __all__ = [
     "INTERRUPTED",
     "check_complete",
     "choose_table_sizes",
+    "cpu_name",
     "read_settings",
     "replacing",
     "run",
@@ -174,6 +176,16 @@ def _versions() -> dict[str, str | bool | None]:
     found["commit"] = _git("rev-parse", "HEAD") if ours else None
     found["dirty"] = bool(_git("status", "--porcelain", "--untracked-files=no")) if ours else None
     return found
+
+
+def cpu_name() -> str:
+    """Return the processor's name and the number of cores."""
+    name, cores = platform.processor() or platform.machine(), os.cpu_count() or 1
+    cpuinfo = Path("/proc/cpuinfo")  # Linux tells the model only here
+    if cpuinfo.is_file():
+        models = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        name = models[0].partition(":")[2].strip() if models else name
+    return f"{name}, {cores} core{'s' if cores > 1 else ''}"
 
 
 def _git(*words: str) -> str | None:

@@ -152,6 +152,7 @@ def describe(
         seats=seats,
         training={**training},
         evaluation=list(evaluation),
+        exploitability=[],
         parity=parity(network, game),
         limits=[*LIMITS, *game.notes],
     )

@@ -11,10 +11,12 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 
 from ice_envs import agents
 from ice_envs.agents.manifest import EvaluationRow
 from ice_envs.engine.batch import Batch
+from ice_envs.engine.game import Game
 from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.games import find_game
 from training import command_line
@@ -25,7 +27,6 @@ from training.run_folder import Origin, RunFolder
 from training.selfplay import Opponents, SelfPlay
 from training.teacher import Memory, Teacher, TeacherSettings
 
-BASELINES = ("random", "greedy")
 SECONDS_TO_EXPORT = 15.0
 GAMES, NETWORK, SEATING, ITERATION, CHOOSING, FINAL = range(6)
 """What a seed is drawn for. The best network is chosen by some deals and measured, at the end, on others."""
@@ -53,6 +54,8 @@ class TrainSettings:
     """The run's folder; null: a new one in checkpoints/<game>/runs."""
     resume: Path | None = None
     """The folder of a run to continue, with its own settings; flags given now win."""
+    start: Path | None = None
+    """The folder of a run whose best network this one begins with, instead of an untrained one."""
     options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
     reward: str = "win"
@@ -85,10 +88,12 @@ class TrainSettings:
     """Minutes between evaluations; each also saves all that --resume needs."""
     evaluate_steps: int | None = None
     """Decisions between evaluations instead of minutes; with it, the same network is chosen as the best, too."""
+    evaluate_against: list[str] = field(default_factory=lambda: ["random", "greedy"])
+    """Whom the evaluations are against; the best network is the one that does best against all of them."""
     evaluation_games: int = 480
-    """Games of each evaluation during the run, at each table size against each baseline."""
+    """Games of each evaluation during the run, at each table size against each of them."""
     final_games: int = 2400
-    """Games of the final evaluation, at each table size against each baseline."""
+    """Games of the final evaluation, at each table size against each of them."""
 
     @property
     def shape(self) -> NetworkShape:
@@ -115,7 +120,7 @@ class Run:
         self.imitator = self._teacher(0, imitate=True)
         self.teacher = self._teacher(0)
         self.skilled_teacher = self._teacher(settings.teacher.skilled)
-        self.baselines = [agents.load(name, self.game) for name in BASELINES]
+        self.rivals = load_rivals(settings, self.game)
         self.iteration = 0
         self.decisions = 0
         self.seconds = 0.0
@@ -208,12 +213,12 @@ class Run:
         return self.skilled_teacher if progress >= teacher.skilled_after else self.teacher
 
     def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
-        """Return evaluation rows of the network for each baseline and table size, each purpose on deals of its own."""
+        """Return evaluation rows of the network for each rival and table size, each purpose on deals of its own."""
         seed = int(self._seed(purpose).generate_state(1)[0])
         agent = NetworkAgent(self.network, self.game, self.folder.path.name)
         return [
-            evaluate(agent, baseline, self.game, size, games, seed, self.settings.options)
-            for baseline in self.baselines
+            evaluate(agent, rival, self.game, size, games, seed, self.settings.options)
+            for rival in self.rivals
             for size in self.sizes
         ]
 
@@ -265,6 +270,10 @@ class Run:
         ]
         return ", then ".join(filter(None, stages))
 
+    def begin_with(self, model: MaskablePPO) -> None:
+        """Take over the parameters of a network of the same shape."""
+        self.model.policy.load_state_dict(model.policy.state_dict())
+
     def state(self) -> dict[str, Any]:
         """Return all that changes during a run, as tensors and plain data."""
         play = self.self_play
@@ -304,6 +313,15 @@ class Run:
             raise IceError(
                 f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"
             ) from error
+
+
+def load_rivals(settings: TrainSettings, game: Game) -> list[agents.Agent]:
+    """Return whom the evaluations are against; raise IceError if there are none, or two of one name."""
+    rivals = [agents.load(name, game) for name in settings.evaluate_against]
+    names = [rival.name for rival in rivals]
+    if not rivals or len(set(names)) < len(names):
+        raise IceError(f"evaluate_against must name one or more different agents, not {', '.join(names) or 'none'}")
+    return rivals
 
 
 def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
@@ -358,5 +376,6 @@ def check(settings: TrainSettings) -> None:
             raise IceError(f"opponents.{name} is a part of the games, from 0 to 1, not {share}")
     if sum(settings.opponents.values()) > 1:
         raise IceError("the parts of the games in opponents add up to more than 1")
+    load_rivals(settings, game)
     check_games(settings.evaluation_games, sizes)
     check_games(settings.final_games, sizes)

@@ -80,11 +80,11 @@ class RunFolder:
             raise IceError(f"cannot make the folder {self.path}: {reason(error)}") from error
         check_writable(self / "config.yaml")
 
-    def write_settings(self, settings: Any) -> None:
+    def write_settings(self, settings: Any, name: str = "config.yaml") -> None:
         """Write every setting as YAML, versions and commit in the comment above."""
         plain = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
         versions = "".join(f"# {name}: {version}\n" for name, version in command_line.versions().items())
-        with replacing(self / "config.yaml") as partial:
+        with replacing(self / name) as partial:
             partial.write_text(versions + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
     def save_model(self, model: MaskablePPO, name: str) -> None:

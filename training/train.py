@@ -12,15 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import attrgetter
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
 
+from ice_envs.agents.manifest import EvaluationRow
 from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError
 from ice_envs.files import write_json
+from ice_envs.games import find_game
 from training import command_line
 from training.command_line import INTERRUPTED
 from training.evaluate import results_table
@@ -31,8 +35,8 @@ from training.run_folder import CONTENTS, RunFolder
 
 PROGRAM = "training.train"
 SHAPE = ("hidden", "kind_hidden", "action_hidden")
-FIXED = ("env", "num_players", "options", "games", *SHAPE, "teacher.memory")
-"""Settings that a resumed run cannot change: its games and its network are made of them."""
+FIXED = ("env", "num_players", "options", "games", *SHAPE, "teacher.memory", "evaluate_against")
+"""Settings that a resumed run cannot change: its games, its network and its history are made of them."""
 
 
 def announce(run: Run, console: Console) -> None:
@@ -145,14 +149,18 @@ def write_scalars(writer: Any, scalars: Mapping[str, float], step: int) -> None:
         writer.add_scalar(name if "/" in name else f"training/{name}", value, step)
 
 
-def finish(run: Run, console: Console) -> None:
-    """Evaluate the best network on deals it was not chosen by, export it, and say what to do next."""
+def publish(run: Run, console: Console) -> tuple[Path, list[EvaluationRow]]:
+    """Evaluate the best network on deals it was not chosen by, and export it; return its manifest and the rows."""
     console.print("Evaluating the best network on fresh deals …")
-    best = run.folder.load_model("best.zip", run.game)
-    run.network = ActorCritic(best.policy)
+    run.network = ActorCritic(run.folder.load_model("best.zip", run.game).policy)
     rows = run.evaluate(run.settings.final_games, FINAL)
     write_json(run.folder / "evaluation.json", rows)
-    manifest = export(run.network, run.game, run.folder.path, run.folder.path.name, run.origin(), rows)
+    return export(run.network, run.game, run.folder.path, run.folder.path.name, run.origin(), rows), rows
+
+
+def finish(run: Run, console: Console) -> None:
+    """Publish the best network, and say what to do next."""
+    manifest, rows = publish(run, console)
     console.print(results_table(rows))
     console.print(f"\nThe run is in {run.folder.path}:\n{CONTENTS}")
     agent, logs, folder = (quote(str(path)) for path in (manifest, run.folder / "tensorboard", run.folder.path))
@@ -169,9 +177,12 @@ def open_run(settings: TrainSettings) -> Run:
     """Return a new run, or the one to resume as it was saved."""
     check(settings)
     if settings.resume is None:
+        start = starting_model(settings)
         folder = RunFolder(settings.out or RunFolder.default_path(settings.env, settings.seed))
         folder.make()
         run = Run(settings, folder)
+        if start:
+            run.begin_with(start)
         folder.save_state(run.state())
     else:
         folder = RunFolder(settings.resume)
@@ -180,6 +191,22 @@ def open_run(settings: TrainSettings) -> Run:
         run.restore(state)
     folder.write_settings(replace(settings, resume=None))  # last: with it the folder holds a run
     return run
+
+
+def starting_model(settings: TrainSettings) -> MaskablePPO | None:
+    """Return the model that a run begins with, if it names one; raise IceError if its layers are others."""
+    if settings.start is None:
+        return None
+    model = RunFolder(settings.start).load_model("best.zip", find_game(settings.env))
+    hidden = layers(model)
+    if hidden != settings.hidden:
+        raise IceError(f"the network in {settings.start} has layers of {hidden}, not of {settings.hidden}: set hidden")
+    return model
+
+
+def layers(model: MaskablePPO) -> list[int]:
+    """Return the widths of a network's hidden layers."""
+    return list(model.policy_kwargs["features_extractor_kwargs"]["hidden"])
 
 
 def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSettings:

@@ -148,6 +148,33 @@ class EvaluationRow(Handicapped):
     command: str
 
 
+class ExploitabilityRow(TypedDict):
+    """What a response, trained against the agent in all other seats, wins at one table size: on fresh deals.
+
+    What it wins over `fair_share` is a lower bound on what a best response would. `interval` is the 95 % interval of
+    `win_share`. `minutes` and `decisions` are what the response learned for and from, `start` the run that it began
+    with (null: none).
+    """
+
+    game: str
+    rules_version: int
+    options: dict[str, Any]
+    num_players: int
+    agent: str
+    deals: int
+    games: int
+    win_share: float
+    interval: list[float]
+    fair_share: float
+    minutes: float
+    decisions: int
+    start: str | None
+    seed: int
+    date: str
+    versions: dict[str, Any]
+    command: str
+
+
 class ParityVector(TypedDict):
     """One position and what the model must answer; illegal actions' logits need only be very low."""
 
@@ -184,7 +211,13 @@ class Interface(Data):
     recurrent: bool
 
 
-class Manifest(Interface):
+class Exploited(TypedDict, total=False):
+    """For agents against which responses have been trained: how well those do, a row for each table size."""
+
+    exploitability: list[ExploitabilityRow]
+
+
+class Manifest(Interface, Exploited):
     """The whole manifest, schema `ice-agent/1`. `seats` are the table sizes that the agent may play."""
 
     schema: str
@@ -291,9 +324,23 @@ def write_manifest(path: str | Path, manifest: Manifest) -> None:
         if row["games"] < 1:
             raise IceError(f"{what} counts {row['games']} games")
         for interval in (row["interval"], row["margin_interval"], *(seat["interval"] for seat in row["per_seat"])):
-            if len(interval) != 2 or interval[0] > interval[1]:
-                raise IceError(f"{what} has {interval} where an interval [low, high] belongs")
+            _check_interval(interval, what)
+    for found in manifest.get("exploitability", []):
+        _check_interval(found["interval"], f"the exploitability at {found['num_players']} seats")
     write_json(path, {"schema": manifest["schema"], "name": manifest["name"], **manifest})  # these two first
+
+
+def _check_interval(interval: list[float], what: str) -> None:
+    if len(interval) != 2 or interval[0] > interval[1]:
+        raise IceError(f"{what} has {interval} where an interval [low, high] belongs")
+
+
+def add_exploitability(path: str | Path, rows: list[ExploitabilityRow]) -> None:
+    """Write rows into the manifest at `path`, atomically, in place of those of the same table sizes."""
+    manifest = read_manifest(path)
+    kept = {row["num_players"]: row for row in [*manifest.get("exploitability", []), *rows]}
+    manifest["exploitability"] = [kept[size] for size in sorted(kept)]
+    write_manifest(path, manifest)
 
 
 def check(value: Any, kind: Any, where: str = "") -> None:

@@ -17,7 +17,7 @@ import pettingzoo
 import pytest
 
 from ice_envs import IceError, find_game, games
-from training import benchmark, command_line, docs, docs_code, docs_results, evaluate, export
+from training import benchmark, command_line, docs, docs_code, docs_results, evaluate, exploit, export, tournament
 from training.run import TrainSettings
 
 ROOT = Path(__file__).parent.parent
@@ -53,11 +53,12 @@ def test_the_two_commands_near_the_top_do_all_the_set_up():
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which README's commands on training were run, with a tiny budget instead of half an hour."""
+    """A folder in which README's commands on training were run, with tiny budgets instead of many minutes."""
     place = tmp_path_factory.mktemp("workplace")
     (commands,) = (block for block in fenced(README, "bash") if "--out my_run" in block)
-    assert commands.count("--minutes 30") == 1
-    run("bash", "-euc", commands.replace("--minutes 30", "--minutes 0.02 --threads 1"), place=place)
+    hurried, count = re.subn(r"--minutes \d+", "--minutes 0.02 --threads 1", commands)
+    assert count == 2
+    run("bash", "-euc", hurried, place=place)
     return place
 
 
@@ -92,6 +93,8 @@ COMMANDS: dict[str, tuple[type[Any], dict[str, bool]]] = {
     "export": (export.ExportSettings, {"positional": True}),
     "benchmark": (benchmark.BenchmarkSettings, {}),
     "docs": (docs.DocsSettings, {}),
+    "tournament": (tournament.TournamentSettings, {}),
+    "exploit": (exploit.ExploitSettings, {}),
 }
 
 
@@ -105,7 +108,13 @@ def training_commands(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("README.md", 6), ("docs/training.md", 5), ("CONTRIBUTING.md", 3), ("docs/games/kawaii.md", 1)],
+    [
+        ("README.md", 8),
+        ("docs/training.md", 7),
+        ("CONTRIBUTING.md", 3),
+        ("docs/games/kawaii.md", 1),
+        ("docs/benchmarks.md", 4),
+    ],
 )
 def test_every_command_of_training_is_understood(page: str, least: int):
     found = training_commands((ROOT / page).read_text(encoding="utf-8"))

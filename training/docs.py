@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ice_envs.errors import IceError, choose
 from ice_envs.files import replacing
-from training import command_line, docs_code, docs_results
+from training import command_line, docs_code, docs_ladder, docs_results
 
 ROOT = Path(__file__).resolve().parent.parent
 MARKS = re.compile(r"<!-- generated: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
@@ -69,7 +69,8 @@ def block(words: str, page: Path) -> str:
     return BLOCKS[choose(f"generated part in {page.name}:", name, BLOCKS)](*arguments)
 
 
-BLOCKS: dict[str, Callable[..., str]] = {part.__name__: part for part in (*docs_code.PARTS, *docs_results.PARTS)}
+PARTS = (*docs_code.PARTS, *docs_results.PARTS, *docs_ladder.PARTS)
+BLOCKS: dict[str, Callable[..., str]] = {part.__name__: part for part in PARTS}
 """The generated parts, by the name in the mark."""
 
 

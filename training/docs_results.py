@@ -13,7 +13,7 @@ from ice_envs.errors import IceError
 from ice_envs.files import read_json
 from training.benchmark import BenchmarkRow, number, read_baseline
 from training.handicaps import written
-from training.markdown import table
+from training.markdown import table, with_interval
 from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
@@ -83,7 +83,7 @@ def results(name: str) -> str:
         "Win share (the part of the games won; a victory shared by *k* seats counts 1/*k*) with its 95 % interval. The "
         "agent sits in one seat, the named opponent in all others; every deal is played once in each seat. "
         f"{games_each} games each; trained agent `{first['agent']}`, measured {first['date'][:10]} with "
-        f"{_versions(first['versions'])}."
+        f"{in_words(first['versions'])}."
     )
 
 
@@ -98,13 +98,8 @@ def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: 
     """Return the win share at a table size against an opponent, with its interval."""
     for row in rows:
         if (row["num_players"], row["opponent"]) == (num_players, opponent):
-            return _with_interval(row)
+            return with_interval(row["win_share"], row["interval"])
     raise IceError(f"docs/results has no evaluation of {name} at {num_players} seats against {opponent}")
-
-
-def _with_interval(row: EvaluationRow) -> str:
-    low, high = row["interval"]
-    return f"{row['win_share']:.3f} ({low:.3f}–{high:.3f})"
 
 
 def handicaps(name: str) -> str:
@@ -113,7 +108,9 @@ def handicaps(name: str) -> str:
     words = "--agent <run>/agent.json --opponents greedy --handicap 0 1 2 3 4"
     rows = evaluation_rows(game, f"{name}_handicap.json", words, handicap=True)
     first, sizes = rows[0], sorted({row["num_players"] for row in rows})
-    shares = {(tuple(row["handicap"]), row["num_players"]): _with_interval(row) for row in rows}
+    shares = {
+        (tuple(row["handicap"]), row["num_players"]): with_interval(row["win_share"], row["interval"]) for row in rows
+    }
     if len(shares) < len(rows) or len(shares) % len(sizes):
         raise IceError(
             f"docs/results/{name}_handicap.json must hold one opponent, and all handicaps at each table size"
@@ -126,7 +123,7 @@ def handicaps(name: str) -> str:
         f"{table(('handicap', *(f'{size} seats' for size in sizes)), lines)}\n\n"
         f"Win share of `{first['agent']}` with its 95 % interval, `{first['opponent']}` without handicap in all other "
         f"seats; {first['games']:,} games each, the same deals in every line. Measured {first['date'][:10]} with "
-        f"{_versions(first['versions'])}."
+        f"{in_words(first['versions'])}."
     )
 
 
@@ -138,7 +135,7 @@ def speeds() -> str:
     first = rows[0]
     return (
         f"{table(('what', 'median', 'unit'), lines)}\n\n"
-        f"Measured by `{command}` on {first['date'][:10]}: {first['cpu']}, with {_versions(first['versions'])}. "
+        f"Measured by `{command}` on {first['date'][:10]}: {first['cpu']}, with {in_words(first['versions'])}. "
         "More, and the spreads, in [docs/results/benchmark.json](docs/results/benchmark.json)."
     )
 
@@ -159,7 +156,8 @@ def speed(rows: Sequence[BenchmarkRow], section: str, name: str) -> tuple[str, s
     return number(best["value"]), best["unit"].removesuffix(" more")
 
 
-def _versions(versions: Mapping[str, Any]) -> str:
+def in_words(versions: Mapping[str, Any]) -> str:
+    """Return the versions of what results depend on most."""
     names = {"python": "Python", "numpy": "NumPy", "numba": "Numba", "torch": "PyTorch"}
     return ", ".join(f"{words} {versions[name]}" for name, words in names.items())
 

@@ -266,9 +266,14 @@ class Run:
         stages = [
             f"imitation of the greedy baseline until {imitated:.0%}" if imitated > 0 else "",
             f"flat Monte-Carlo search as teacher until {share:.0%}" if share > imitated else "",
-            "self-play with masked PPO, every seat learned from" if share < 1 else "",
+            f"masked PPO {self._playing()}" if share < 1 else "",
         ]
         return ", then ".join(filter(None, stages))
+
+    def _playing(self) -> str:
+        opponents = self.settings.opponents
+        alone = sum(opponents.values()) == 1
+        return f"in one seat against {', '.join(opponents)}" if alone else "in self-play, every seat learned from"
 
     def begin_with(self, model: MaskablePPO) -> None:
         """Take over the parameters of a network of the same shape."""

@@ -50,7 +50,7 @@ class TournamentSettings:
     """All: duels (one seat against all others) and mixed tables of as many agents as fit; duels: these alone."""
     seed: int = 0
     """Seed of the deals, of the seating and of the agents: the same seed plays the same games."""
-    options: dict[str, int | str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
     json: Path | None = None
     """Write the results to this file too."""

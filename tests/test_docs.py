@@ -17,7 +17,18 @@ import pettingzoo
 import pytest
 
 from ice_envs import IceError, find_game, games
-from training import benchmark, command_line, docs, docs_code, docs_results, evaluate, exploit, export, tournament
+from training import (
+    benchmark,
+    command_line,
+    docs,
+    docs_code,
+    docs_ladder,
+    docs_results,
+    evaluate,
+    exploit,
+    export,
+    tournament,
+)
 from training.run import TrainSettings
 
 ROOT = Path(__file__).parent.parent
@@ -206,6 +217,7 @@ def test_an_outdated_part_is_noticed_and_then_written(site: Path, capsys: pytest
     [
         ("results dokitto", "dokitto_greedy.json", "--agent greedy .*--json docs/results/dokitto_greedy.json"),
         ("results dokitto", "dokitto_evaluation.json", "is missing: make it with python -m training.evaluate"),
+        ("ladder kawaii", "kawaii_ladder.json", "training.tournament --env kawaii --agents random greedy --json docs/"),
         ("speeds", "benchmark.json", "is missing: make it with python -m training.benchmark --json"),
     ],
 )
@@ -226,6 +238,27 @@ def test_results_of_other_rules_or_without_a_row_are_refused(site: Path):
     path.write_text(good.replace('"opponent": "random"', '"opponent": "other"'))
     with pytest.raises(IceError, match=r"docs/results has no evaluation of dokitto at 2 seats against random"):
         docs.main(docs.DocsSettings())
+
+
+def test_a_tournament_of_other_rules_is_refused(site: Path):
+    write(site, "ladder dokitto")
+    path = site / "docs" / "results" / "dokitto_ladder.json"
+    path.write_text(path.read_text().replace('"rules_version": 0', '"rules_version": 9'))
+    with pytest.raises(IceError, match=r"dokitto_ladder.json is not of dokitto as it is now: make it anew with python"):
+        docs.main(docs.DocsSettings())
+
+
+@pytest.mark.parametrize("name", games())
+def test_a_tournament_is_told_with_its_command_machine_and_every_share(site: Path, name: str):
+    found = json.loads((site / "docs" / "results" / f"{name}_ladder.json").read_text())
+    told = docs_ladder.ladder(name)
+    for words in (found["command"], found["cpu"], found["date"][:10], f"{found['games']:,} games of each"):
+        assert words in told
+    assert told.count("fair share") == len(find_game(name).table_sizes)
+    for row in found["duels"]:
+        assert f"{row['win_share']:.3f} ({row['interval'][0]:.3f}–{row['interval'][1]:.3f})" in told
+    for row in found["ratings"]:
+        assert f"| `{row['agent']}` | {row['rating']:+.0f} (" in told
 
 
 def test_a_curve_of_other_rules_or_without_a_row_is_refused(site: Path):

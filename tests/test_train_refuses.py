@@ -78,6 +78,13 @@ def refused(sentence, *words):
             "50 games are not two or more whole deals in every seat at 2, 3, 4, 5 seats: take 60",
         ),
         ("--final_games 70", "70 games are not two or more whole deals in every seat at 2, 3, 4, 5 seats: take 60"),
+        ("--start nowhere", "cannot read nowhere/best.zip: No such file or directory"),
+        (
+            "--evaluate_against greedy greedy",
+            "evaluate_against must name one or more different agents, not greedy, greedy",
+        ),
+        ("--evaluate_against=[]", "evaluate_against must name one or more different agents, not none"),
+        ("--evaluate_against gredy", "unknown agent 'gredy' (did you mean 'greedy'?)"),
         ("--config nowhere.yaml", "cannot read the config file nowhere.yaml: No such file or directory"),
         ("--config typo.yaml", "the config file typo.yaml has an unknown key 'teacher.playout' (did you mean"),
         ("stray", "unrecognized arguments: stray"),
@@ -114,6 +121,12 @@ def test_the_help_names_every_setting_with_its_text():
 
 
 # folders
+
+
+def test_a_network_of_other_layers_is_nothing_to_begin_with(run, tmp_path):
+    words = [*SMALL, *EVALUATED, "--hidden", "16", "8", "--start", str(run), "--out", str(tmp_path / "new")]
+    refused(f"the network in {run} has layers of [16], not of [16, 8]: set hidden", *words)
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_occupied_folder_is_not_overwritten(run):
@@ -221,6 +234,10 @@ def test_a_config_cut_off_anywhere_is_not_resumed_from(run):
         ("--hidden 32", "hidden cannot change when a run is continued: it was [16], not [32]"),
         ("--kind_hidden 32", "kind_hidden cannot change when a run is continued: it was [16], not [32]"),
         ("--teacher.memory 9", "teacher.memory cannot change when a run is continued: it was 500, not 9"),
+        (
+            "--evaluate_against random",
+            "evaluate_against cannot change when a run is continued: it was ['random', 'greedy'], not ['random']",
+        ),
         ("--games 64", "games cannot change when a run is continued: it was 32, not 64"),
         ("--num_players 5", "num_players cannot change when a run is continued: it was [4], not [5]"),
         (

@@ -108,6 +108,15 @@ def test_the_evaluation_has_a_row_for_each_baseline_and_table_size(whole):
         assert f"{row['interval'][0]:.3f}–{row['interval'][1]:.3f}" in whole[1].out
 
 
+def test_a_run_is_measured_against_those_whom_its_settings_name(tmp_path):
+    words = [*SMALL, *AT_FOUR, "--evaluate_against", "greedy", "--out", str(tmp_path / "run")]
+    result = command(*words)
+    assert (result.code, result.err) == (0, "")
+    (point,) = json.loads((tmp_path / "run" / "history.json").read_text())["history"]
+    (row,) = json.loads((tmp_path / "run" / "evaluation.json").read_text())
+    assert (list(point["win_shares"]), row["opponent"]) == (["greedy"], "greedy")
+
+
 def test_the_history_and_its_picture_show_every_evaluation(whole):
     history = json.loads((whole[0] / "history.json").read_text())
     assert history["game"] == "dokitto"

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from ice_envs.games import find_game
 from training.evaluate import ROUNDING, interval
 from training.lineups import Lineup, Results, seed_for
 from training.ratings import rate
@@ -250,12 +251,16 @@ def _defaults(found: Standings) -> list[str]:
 def draw(found: Standings, path: Path) -> None:
     """Draw, for each table size, the ratings with their intervals and the win shares as a heat map."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     sizes, count = found["num_players"], len(found["agents"])
     longest = max(len(entrant["name"]) for entrant in found["agents"])
     height = max(0.5 * count + 1.4 + 0.06 * longest, 2.6)
-    figure = Figure(figsize=(12 + 0.12 * longest, height * len(sizes)), layout="constrained")
-    figure.suptitle(f"{found['game']}: {found['games']:,} games of each table composition, 95 % intervals")
+    figure = Figure(
+        figsize=(12 + 0.12 * longest, height * len(sizes)), layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1)
+    )
+    title = find_game(found["game"]).title
+    figure.suptitle(f"{title}: {found['games']:,} games of each table composition, 95 % intervals")
     rows = figure.subplots(len(sizes), 2, squeeze=False, width_ratios=(1.2, 1))
     for size, (left, right) in zip(sizes, rows, strict=True):
         _draw_ratings(left, ranked(found, size), f"{size} seats")
@@ -269,7 +274,8 @@ def _draw_ratings(axes: Any, rows: Sequence[Rating], title: str) -> None:
     errors = np.maximum([points - ends[:, 0], ends[:, 1] - points], 0)
     axes.errorbar(points, range(len(rows)), xerr=errors, fmt="o", capsize=4, color="#0072B2")
     for i, row in enumerate(rows):
-        axes.annotate(f"{row['rating']:+.0f}", (points[i], i), (0, 7), textcoords="offset points", ha="center", size=9)
+        label = f"{row['rating']:+.0f}".replace("-", "−")  # as the axis writes it
+        axes.annotate(label, (points[i], i), (0, 7), textcoords="offset points", ha="center", size=9)
     axes.set_yticks(range(len(rows)), [row["agent"] for row in rows])
     axes.set(title=title, xlabel="rating (0: the field's mean strength)", ylim=(len(rows) - 0.5, -0.7))
     axes.margins(x=0.1)

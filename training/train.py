@@ -72,6 +72,8 @@ def train(run: Run, console: Console) -> bool:
     curves = SummaryWriter(logs, purge_step=run.decisions + 1)  # a killed run may have drawn on
     with ctrl_c(console) as stop, curves as writer, progress_bar(console) as bar:
         task = bar.add_task("Learning", total=1.0, speed="", shares="")
+        if run.settings.start and not run.history:
+            run.checkpoint()  # learning may make what the run begins with worse
         while not run.ended:
             began, before = time.perf_counter(), run.decisions
             run.learn()

@@ -171,7 +171,8 @@ def draw_curves(game: Game, history: Sequence[Mapping[str, Any]], path: Path) ->
         if points:
             panels[-1].plot(*zip(*points, strict=True), marker=".", label=name.replace("_", " "))
     panels[-1].set(title="learning", yscale="log")
-    panels[-1].legend()
+    if panels[-1].lines:  # a network that a run begins with has not learned in it yet
+        panels[-1].legend()
     for panel in panels:
         panel.set(xlabel="million decisions learned from")
         panel.grid(alpha=0.3)

@@ -24,7 +24,7 @@ from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game, States, apply, determinize, legal
 from ice_envs.engine.generator import mix
 from ice_envs.engine.jit import compiled
-from ice_envs.engine.playouts import action_values, finish_round
+from ice_envs.engine.playouts import ALL_MOVES, action_values, finish_round
 
 Work = Callable[[], float]
 """Does a piece of work and returns how much that was."""
@@ -290,7 +290,7 @@ def count_imagined_moves(states: Any, playouts: int, skilled: int, seed: Any, sc
                     scratch[1] = scratch[0]
                     apply(scratch[1], action)
                     if scratch[1].round_number == scratch[0].round_number:
-                        finish_round(scratch[1], playout < skilled, trial_mask, choices)
+                        finish_round(scratch[1], ALL_MOVES * (playout < skilled), trial_mask, choices)
                     moves += scratch[1].decisions - scratch[0].decisions
     return moves
 

@@ -40,17 +40,17 @@ class PortableAgent(Agent):
 
     def choose(self, states: States) -> NDArray[np.int64]:
         """Return the model's action (N,) for each of N games, none of them over."""
-        for table_size in np.unique(states["num_players"]):
-            if table_size not in self.manifest["seats"]:
-                raise IceError(f"agent {self.name!r} plays with {self.manifest['seats']} seats, not with {table_size}")
-        self._check_data(states)
+        self.check(states)
         actions = np.empty(len(states), np.int64)
         for first in range(0, len(states), CHUNK):
             actions[first : first + CHUNK] = self._choose_chunk(states[first : first + CHUNK])
         return actions
 
-    def _check_data(self, states: States) -> None:
-        """Raise IceError for a game with other data, such as another deck, than the agent was trained with."""
+    def check(self, states: States) -> None:
+        """Raise IceError for a table size the agent was not trained for, or other data, such as another deck."""
+        for table_size in np.unique(states["num_players"]):
+            if table_size not in self.manifest["seats"]:
+                raise IceError(f"agent {self.name!r} plays with {self.manifest['seats']} seats, not with {table_size}")
         field = self.game.data_field
         if field is None:
             return

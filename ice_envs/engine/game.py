@@ -115,6 +115,23 @@ class Kinds(NamedTuple):
     """For each kind the actions that are about it, in the same order for all."""
 
 
+class SearchHints(NamedTuple):
+    """What the tree search takes from a game: how it plays imagined rounds on, and what points are worth."""
+
+    greedy_moves: int = 0
+    """The first moves of each playout are the greedy baseline's, the rest are random: as many as there is time for."""
+    spread: float = 1.0
+    """Points that make a seat that has them more e times as likely to win, as an estimate at the end of a round."""
+    doubt: float = 0.0
+    """By how many standard errors an action must be better than the greedy baseline's to be played instead.
+
+    Where a decision comes back again and again, as whether to wait, the best of noisy values is mostly an illusion.
+    """
+
+
+NO_HINTS = SearchHints()
+
+
 @dataclass(frozen=True)
 class Game:
     """All there is to know of a game, declared once. `rules` is reached through the generic functions."""
@@ -142,6 +159,8 @@ class Game:
     """score_range(num_players, options): the lowest and highest total a seat can have at the end."""
     longest_game: Callable[[int, Any], int]
     """longest_game(num_players, options): the most decisions a game can take."""
+    search: SearchHints = NO_HINTS
+    """How the search agents treat the game."""
     simultaneous: Simultaneous | None = None
     """Given if the game also has the parallel face."""
     handicap: Handicap | None = None

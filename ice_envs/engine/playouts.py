@@ -11,16 +11,20 @@ from ice_envs.engine.generator import mix, random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.loops import MAX_SEATS, utility
 
+ALL_MOVES = 1 << 30
+"""More moves than any round has."""
+
 
 @compiled
-def finish_round(state: Any, skilled: bool, mask: Any, choices: Any) -> None:
-    """Play to the end of the round or the game, as the greedy baseline does (`skilled`) or at random.
+def finish_round(state: Any, skilled: int, mask: Any, choices: Any) -> None:
+    """Play to the end of the round or the game, the first `skilled` moves as the greedy baseline, the rest at random.
 
     `mask` (A,) int8 and `choices` (A,) int64 are scratch.
     """
     round_number = state.round_number
     while state.over == 0 and state.round_number == round_number:
-        if skilled:
+        if skilled > 0:
+            skilled -= 1
             apply(state, greedy(state))
             continue
         legal(state, mask)
@@ -73,5 +77,5 @@ def action_values(
                     scratch[1] = scratch[0]
                     apply(scratch[1], action)
                     if scratch[1].round_number == scratch[0].round_number:
-                        finish_round(scratch[1], playout < skilled, trial_mask, choices)
+                        finish_round(scratch[1], ALL_MOVES * (playout < skilled), trial_mask, choices)
                     values[i, action] += (lead(scratch[1], seat, win_bonus, points) - before) / playouts

@@ -1,6 +1,6 @@
 """Dokitto! Ice: a trick-taking game in which high or low wins and the fourth tile busts. 2 to 5 seats."""
 
-from ice_envs.engine.game import Game, Kinds, Rules, register_rules
+from ice_envs.engine.game import Game, Kinds, Rules, SearchHints, register_rules
 from ice_envs.games.dokitto import rules
 from ice_envs.games.dokitto.determinize import determinize
 from ice_envs.games.dokitto.greedy import greedy
@@ -50,5 +50,6 @@ GAME = register_rules(
                 for flavor in range(rules.NUM_FLAVORS)
             ),
         ),
+        search=SearchHints(spread=3.0),
     )
 )

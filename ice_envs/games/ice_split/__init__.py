@@ -1,6 +1,6 @@
 """Ice Split: every card is a goal or a flavor of one's display. 2 to 4 seats."""
 
-from ice_envs.engine.game import Game, Rules, register_rules
+from ice_envs.engine.game import Game, Rules, SearchHints, register_rules
 from ice_envs.games.ice_split import rules
 from ice_envs.games.ice_split.deck import NUM_CARDS, deck_hash, reconstruction
 from ice_envs.games.ice_split.determinize import determinize
@@ -52,6 +52,7 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
+        search=SearchHints(greedy_moves=40, spread=5.0),
         notes=(
             "The published list of the 63 cards could not be found: the default deck is a reconstruction "
             f"({deck_hash(reconstruction()):016x}). Owners of the game can pass the real cards with the option deck.",

@@ -1,6 +1,7 @@
 """Kawaii: a slapping game in real time, told in ticks. 2 to 5 seats."""
 
-from ice_envs.engine.game import Game, Handicap, Rules, Simultaneous, register_rules
+from ice_envs.engine.game import Game, Handicap, Rules, SearchHints, Simultaneous, register_rules
+from ice_envs.engine.playouts import ALL_MOVES
 from ice_envs.games.kawaii import rules
 from ice_envs.games.kawaii.determinize import determinize
 from ice_envs.games.kawaii.greedy import greedy
@@ -57,6 +58,7 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
+        search=SearchHints(greedy_moves=ALL_MOVES, spread=5.0, doubt=2.0),
         simultaneous=Simultaneous(asked_together, idle=0),
         handicap=Handicap("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
     )

@@ -1,6 +1,6 @@
 """Nokosu Dice: a trick-taking game with cards and open dice, in which the die a seat keeps is its bid. 3 or 4 seats."""
 
-from ice_envs.engine.game import Game, Kinds, Rules, register_rules
+from ice_envs.engine.game import Game, Kinds, Rules, SearchHints, register_rules
 from ice_envs.games.nokosu_dice import rules
 from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.greedy import greedy
@@ -62,5 +62,6 @@ GAME = register_rules(
                 for color in range(len(COLORS))
             ),
         ),
+        search=SearchHints(greedy_moves=28, spread=15.0),
     )
 )

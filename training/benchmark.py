@@ -23,16 +23,17 @@ from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError, whole_number
 from ice_envs.files import check_writable, read_json, write_json
 from ice_envs.games import find_game
-from training import benchmark_games, command_line
+from training import benchmark_games, benchmark_search, command_line
 from training.benchmark_games import DIFFERENCE, QUICK, SECONDS, Bench, Effort, Measurement
 from training.benchmark_learning import training
 from training.command_line import INTERRUPTED, cpu_name
 
-Section = Literal["batch", "aec", "search", "training", "startup"]
+Section = Literal["batch", "aec", "search", "search_agents", "training", "startup"]
 SECTIONS: dict[Section, tuple[str, Callable[[Bench], list[Measurement]]]] = {
     "batch": ("Many games at once (Batch), random moves", benchmark_games.batch),
     "aec": ("PettingZoo's interface (AEC), random moves", benchmark_games.aec),
     "search": ("What a search does, one thread", benchmark_games.search),
+    "search_agents": ("Search agents, one thread", benchmark_search.agents),
     "training": ("Training, decisions learned from", training),
     "startup": ("Imports and the first step, in fresh processes", benchmark_games.startup),
 }
@@ -67,7 +68,7 @@ class BenchmarkSettings:
     env: str = "dokitto"
     """The game."""
     only: list[Section] = field(default_factory=lambda: list(SECTIONS))
-    """Which sections to run: batch, aec, search, training, startup."""
+    """Which sections to run: batch, aec, search, search_agents, training, startup."""
     num_players: int = 4
     """Seats at the table; training plays the table sizes of its own settings."""
     threads: int = 2

@@ -57,7 +57,7 @@ class EvaluationSettings:
     """Settings of one evaluation."""
 
     agent: str
-    """Who is evaluated: random, greedy, or the path of an agent.json."""
+    """Who is evaluated: random, greedy, a search such as search:1000, or the path of an agent.json."""
     env: str = "dokitto"
     """The game."""
     opponents: list[str] = field(default_factory=lambda: ["random", "greedy"])

@@ -125,6 +125,7 @@ def training_commands(text: str) -> list[list[str]]:
         ("CONTRIBUTING.md", 3),
         ("docs/games/kawaii.md", 1),
         ("docs/benchmarks.md", 4),
+        ("docs/search.md", 2),
     ],
 )
 def test_every_command_of_training_is_understood(page: str, least: int):

@@ -135,7 +135,7 @@ def test_states_of_no_registered_game_need_a_game():
     ("spec", "words"),
     [
         ("gredy", ["unknown agent 'gredy'", "did you mean 'greedy'?"]),
-        ("search:100", ["unknown agent 'search:100'", "random, greedy, path/to/agent.json"]),
+        ("best", ["unknown agent 'best'", "random, greedy, search:1000, path/to/agent.json"]),
         ("nowhere/agent.json", ["cannot read nowhere/agent.json", "No such file"]),
     ],
 )

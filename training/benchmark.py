@@ -41,6 +41,8 @@ GOALS = {
     "16,384 games, observed: 2 threads over 1": 1.8,
     "raw loop": 40_000,
     "documented loop": 12_000,
+    "simulated moves, tree search": 2_000_000,
+    "one move of a tree search, first of a game": 0.05,
     "over the arithmetic alone": 0.7,
     "over stock MaskablePPO, its own defaults": 3,
     "import of ice_envs above its base": 0.2,

@@ -248,13 +248,15 @@ def promise(edge: Any, mean: float) -> float:
 def choose_edge(tree: Any, node: Any, state: Any, count: int) -> Any:
     """Return the edge to follow where `count` actions are legal (`tree.mask`); −1 if there is no room for one.
 
-    Actions that have not been tried come first, and of these the greedy baseline's.
+    What the greedy baseline would do is tried as soon as it can be; one more of the others whenever the visits have
+    reached the square of how many were tried (progressive unpruning): nobody plays at random where little is known.
     """
     edge = np.int64(tree.nodes[node].first)
-    best, best_promise, tried = np.int64(-1), 0.0, 0
+    best, best_promise, tried, visits = np.int64(-1), 0.0, 0, 0
     mean = mean_value(tree, node) if edge >= 0 and tree.edges[edge].prior > 0.0 else 0.0
     while edge >= 0:
         found = tree.edges[edge]
+        visits += found.visits
         if tree.mask[found.action]:
             tree.mask[found.action] = 0
             tried += 1
@@ -267,6 +269,8 @@ def choose_edge(tree: Any, node: Any, state: Any, count: int) -> Any:
         return best
     action = greedy(state)
     if tree.mask[action] == 0:
+        if visits < tried * tried:
+            return best
         action = nth_action(tree.mask, random_below(state, count - tried))
     best = add_edge(tree, node, action, 0.0)
     tree.edges[best].available = 1

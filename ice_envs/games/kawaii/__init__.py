@@ -58,7 +58,7 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
-        search=SearchHints(greedy_moves=ALL_MOVES, spread=5.0, doubt=2.0),
+        search=SearchHints(greedy_moves=ALL_MOVES, spread=5.0, doubt=4.0),
         simultaneous=Simultaneous(asked_together, idle=0),
         handicap=Handicap("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
     )

@@ -95,7 +95,7 @@ def right_choices(stats, legal):
     visits, tried = sum(n for n, _, _ in stats.values()), len(legal) - len(untried)
     if untried and visits >= tried**2:
         return untried
-    promises = {a: w / n + 0.2 * sqrt(log(available) / n) for a, (n, w, available) in stats.items() if a in legal}
+    promises = {a: w / n + 0.4 * sqrt(log(available) / n) for a, (n, w, available) in stats.items() if a in legal}
     return {max(promises, key=promises.get)}
 
 

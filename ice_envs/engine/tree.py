@@ -31,7 +31,7 @@ EDGES_PER_ANSWER = 12
 DEEPEST = 128
 """Decisions of one simulation that are counted."""
 
-_EXPLORATION = 0.2
+_EXPLORATION = 0.4
 """Weight of the bonus for actions that were tried seldom, where values are win shares; without a policy prior."""
 _TRUST = 0.6
 """The same with a policy prior, as in PUCT."""

@@ -29,7 +29,7 @@ def choose(what: str, name: object, valid: Iterable[str]) -> str:
     """Return `name` if it is one of `valid`; raise IceError with the nearest valid name otherwise."""
     names = list(valid)
     if name not in names:
-        raise IceError(f"unknown {what} {name!r}{nearest(name, names)}")
+        raise IceError(f"unknown {what} {name!r:.80}{nearest(name, names)}")
     return str(name)
 
 
@@ -41,7 +41,7 @@ def whole_number(what: str, value: object, low: int, high: int) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r}")
+        raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r:.80}")
     if not low <= number <= high:
         raise IceError(f"{what} must be from {low} to {high}, not {number}")
     return number

@@ -10,6 +10,7 @@ from typing import Any
 from ice_envs.engine.game import Game, Rules, record_dtype, register_rules
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.schema import ViewFields
 
 PASS, TAKE, NEVER = 0, 1, 2
 
@@ -104,6 +105,7 @@ TOY = register_rules(
         configure=configure,
         to_view=lambda state, seat: {"points": int(state.points[seat])},
         from_view=lambda view: view,
+        view_fields=ViewFields({}, {}, {}),
         to_text=lambda state, seat: f"seat {seat} sees {state.points[seat]} points after {state.decisions} decisions",
         score_range=lambda num_players, options: (0, options.length),
         longest_game=lambda num_players, options: options.length,

@@ -11,6 +11,7 @@ from ice_envs.engine.game import Game, Rules, record_dtype, register_rules
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.schema import ViewFields
 
 KEEP, SWAP = 0, 1
 NUM_CARDS = 3
@@ -108,6 +109,7 @@ KEEP_OR_SWAP = register_rules(
         configure=configure,
         to_view=lambda state, seat: {"card": int(state.cards[seat])},
         from_view=lambda view: view,
+        view_fields=ViewFields({}, {}, {}),
         to_text=lambda state, seat: f"seat {seat} holds {state.cards[seat]}",
         score_range=lambda num_players, options: (0, NUM_CARDS - 1),
         longest_game=lambda num_players, options: 2 * TURNS,

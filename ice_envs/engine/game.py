@@ -6,10 +6,11 @@ dispatch by the record's type when they are compiled, so a loop over them costs 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numba
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from ice_envs.engine.jit import RECORD
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.schema import Schema, ViewFields, view_schema
 from ice_envs.errors import IceError, nearest
 
 States = NDArray[Any]
@@ -153,6 +155,8 @@ class Game:
     """to_view(state, seat): what the seat knows, as plain JSON data."""
     from_view: Callable[[Mapping[str, Any]], Any]
     """from_view(view): one record, shape (1,), that agrees with the view; what is hidden is drawn from its seed."""
+    view_fields: ViewFields = field(compare=False)
+    """What stands in a view besides the fields of all views."""
     to_text: Callable[[Any, int | None], str]
     """to_text(state, seat): the table as text, seen by one seat (None: everything open)."""
     score_range: Callable[[int, Any], tuple[int, int]]
@@ -188,6 +192,11 @@ class Game:
     def labels_hash(self) -> str:
         """A digest of the action labels in order."""
         return hashlib.sha256(json.dumps(self.labels).encode()).hexdigest()[:16]
+
+    @functools.cached_property
+    def view_schema(self) -> Schema:
+        """The JSON Schema (draft 2020-12) of the game's views."""
+        return view_schema(self.name, self.version, self.title, self.table_sizes, self.labels, self.view_fields)
 
     def __reduce__(self) -> tuple[Callable[[str], Game], tuple[str]]:
         """Pickle and copy a game as its name: compiled functions do not travel."""

@@ -5,6 +5,7 @@ from ice_envs.games.dokitto import rules
 from ice_envs.games.dokitto.determinize import determinize
 from ice_envs.games.dokitto.greedy import greedy
 from ice_envs.games.dokitto.observation import FLAVOR_AXES, LAYOUT, observe
+from ice_envs.games.dokitto.schema import VIEW_FIELDS
 from ice_envs.games.dokitto.text import to_text
 from ice_envs.games.dokitto.view import from_view, to_view
 
@@ -38,6 +39,7 @@ GAME = register_rules(
         configure=rules.configure,
         to_view=to_view,
         from_view=from_view,
+        view_fields=VIEW_FIELDS,
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,

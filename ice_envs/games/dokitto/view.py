@@ -1,22 +1,6 @@
 """What one seat of Dokitto! Ice knows, as plain JSON, both ways: for front ends that keep the rules themselves.
 
-    game, version, num_players, options    which game: {"target_score": 10, …}; options left out are the defaults
-    seat                                   whose knowledge this is; seats count from 0, clockwise
-    round, first_leader                    number of the round, from 1; who led its first trick
-    hand                                   [{"flavor": "matcha", "number": 7}, …]
-    played                                 this round's cards as they were played, the trick on the table last:
-                                           [{"seat": 2, "flavor": "grape", "number": 1, "trick": 1}, …]
-    tiles, toppings                        {flavor: tiles left}; flavors whose topping is not taken yet
-    cones                                  of each seat {"tiles": [flavor, …], "toppings": [flavor, …]}
-    totals                                 each seat's points of the finished rounds
-    phase, to_move                         "play" or "take_tile"; whose turn it is, null when the game is over
-    over, truncated                        whether the game is over; whether by the limit of rounds
-    tile_choices                           only in phase "take_tile": flavors the trick's winner may choose among
-    legal_actions                          only if the seat is to move: [{"action", "label", "label_ja"}, …]; ignored
-    seed                                   for `from_view` alone: which draw of the hidden cards and stars; default 0
-
-In what order tiles came onto a cone is nowhere recorded: lists of flavors are in the order of `rules.FLAVORS`, and
-read in any order.
+The fields are those of `schema`. Lists of flavors are written in the order of `rules.FLAVORS`, and read in any order.
 """
 
 from __future__ import annotations
@@ -33,7 +17,7 @@ import numpy as np
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
 from ice_envs.engine.jit import compiled
-from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, plain_record
+from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view, plain_record
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.dokitto.determinize import determinize
@@ -51,14 +35,7 @@ from ice_envs.games.dokitto.rules import (
     TILES_PER_FLAVOR,
     apply,
 )
-
-PHASES = ("play", "take_tile")
-_REQUIRED = (
-    *("game", "version", "num_players", "options", "seat", "round", "first_leader", "hand", "played"),
-    *("tiles", "toppings", "cones", "totals", "phase", "to_move", "over", "truncated"),
-)
-_OPTIONAL = ("tile_choices", "legal_actions", "seed")
-
+from ice_envs.games.dokitto.schema import PHASES
 
 # ---- from the record to the view ----
 
@@ -130,7 +107,6 @@ def from_view(view: Mapping[str, Any]) -> States:
     that no play can lead to is refused. What the seat cannot know is drawn by `determinize` from the view's "seed".
     `decisions` counts those of this round. Raises IceError, naming the field and what is wrong with it.
     """
-    checked_fields("the view", view, _REQUIRED, _OPTIONAL)
     states = _new_round(view)
     seat = whole_number("seat", view["seat"], 0, int(states[0].num_players) - 1)
     seed = whole_number("seed", view.get("seed", 0), 0, 2**64 - 1)
@@ -179,11 +155,7 @@ def _new_round(view: Mapping[str, Any]) -> States:
     (Toppings decide nothing before the round is over, and then the rules count them.)
     """
     game = find_game("dokitto")
-    choose("game", view["game"], [game.name])
-    if view["version"] != game.version:
-        raise IceError(f"version is {view['version']!r}, but this is version {game.version} of {game.name}")
-    num_players = whole_number("num_players", view["num_players"], game.table_sizes[0], game.table_sizes[-1])
-    options = checked_fields("options", view["options"], (), game.default_options())
+    num_players, options = checked_view(game, view)
     states = loops.new_states(game, [num_players], options, np.zeros(1, np.uint64))
     state = states[0]
     state.hands[:] = 0

@@ -6,6 +6,7 @@ from ice_envs.games.ice_split.deck import NUM_CARDS, deck_hash, reconstruction
 from ice_envs.games.ice_split.determinize import determinize
 from ice_envs.games.ice_split.greedy import greedy
 from ice_envs.games.ice_split.observation import LAYOUT, observe
+from ice_envs.games.ice_split.schema import VIEW_FIELDS
 from ice_envs.games.ice_split.text import to_text
 from ice_envs.games.ice_split.view import from_view, to_view
 
@@ -49,6 +50,7 @@ GAME = register_rules(
         configure=rules.configure,
         to_view=to_view,
         from_view=from_view,
+        view_fields=VIEW_FIELDS,
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,

@@ -156,21 +156,25 @@ def _card(row: Mapping[str, Any]) -> tuple[int, Card]:
     flavor = choose("flavor", row["flavor"], FLAVORS)
     goal = choose("goal_type", row["goal_type"], GOAL_TYPES)
     goal_no = GOAL_TYPES.index(goal) + 1
-    if _number(row["goal_no"]) != goal_no:
+    if not _is_number(row["goal_no"], goal_no):
         raise IceError(f"goal_no of {goal} must be {goal_no}, not {row['goal_no']!r}")
     named = _named(goal, row["goal_flavors"])
-    points = _number(row["points"])
-    printed = _POINTS[goal]
-    if printed is None:
-        points = whole_number(f"points of {goal}", points, 1, MOST_POINTS)
-    elif points != printed:
-        raise IceError(f"points of {goal} must be {printed}, not {row['points']!r}")
-    return number, Card(flavor, goal, named, int(points))
+    points = _POINTS[goal]
+    if points is None:
+        points = whole_number(f"points of {goal}", _number(row["points"]), 1, MOST_POINTS)
+    elif not _is_number(row["points"], points):
+        raise IceError(f"points of {goal} must be {points}, not {row['points']!r}")
+    return number, Card(flavor, goal, named, points)
 
 
 def _number(cell: Any) -> Any:
     """Return a cell of digits as a number, anything else as it is."""
     return int(cell) if isinstance(cell, str) and cell.isdecimal() else cell
+
+
+def _is_number(cell: Any, wanted: int) -> bool:
+    found = _number(cell)
+    return type(found) is int and found == wanted  # true is no 1
 
 
 def _named(goal: str, cell: Any) -> tuple[str, ...]:

@@ -10,20 +10,15 @@ import numpy as np
 
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
-from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, plain_record
+from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view, plain_record
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.ice_split.deck import FLAVORS, NUM_CARDS, RECONSTRUCTION
 from ice_envs.games.ice_split.rules import CHOOSE_START, DISPLAY_SIZE, DRAW, HAND_SIZE, MARKET_SIZE, PLAY
+from ice_envs.games.ice_split.schema import PHASES
 
-PHASES = ("start", "play", "draw")
 HALVES = {"goals": "goal", "flavors": "flavor"}
 """The rows of a display, and which half of a card shows in each."""
-_REQUIRED = (
-    *("game", "version", "num_players", "options", "seat", "first_seat", "hand", "market", "deck_height", "known"),
-    *("public", "displays", "phase", "to_move", "start_card", "over"),
-)
-_OPTIONAL = ("points", "legal_actions", "seed")
 Slot = tuple[int, str, int]
 """Where a card lies in a display: seat, row, place."""
 
@@ -62,7 +57,6 @@ class Reading:
     """A view, checked field by field; `states` (1,) is a game of its table size and options, not filled in yet."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
-        checked_fields("the view", view, _REQUIRED, _OPTIONAL)
         self.states = _new_game(view)
         self.table = plain_record(self.states[0])
         self.seats = range(self.table.num_players)
@@ -250,11 +244,7 @@ class Reading:
 def _new_game(view: Mapping[str, Any]) -> States:
     """Return a game of the view's table size and options."""
     game = find_game("ice_split")
-    choose("game", view["game"], [game.name])
-    if view["version"] != game.version:
-        raise IceError(f"version is {view['version']!r}, but this is version {game.version} of {game.name}")
-    num_players = whole_number("num_players", view["num_players"], game.table_sizes[0], game.table_sizes[-1])
-    options = checked_fields("options", view["options"], (), game.default_options())
+    num_players, options = checked_view(game, view)
     deck = options.get("deck", RECONSTRUCTION)
     if isinstance(deck, str) and deck != RECONSTRUCTION:  # a view comes from anywhere, and must open no file
         raise IceError(f"options.deck must be {RECONSTRUCTION!r} or a list of rows, not {deck!r}")

@@ -1,24 +1,6 @@
 """What one seat of Ice Split knows, as plain JSON, both ways: for front ends that keep the rules themselves.
 
-game, version, num_players, options    which game: {"sequence": "contiguous", …}; options left out are the defaults,
-                                       "deck" is "reconstruction" or the deck's rows
-seat                                   whose knowledge this is; seats count from 0, clockwise
-first_seat                             who has the first turn
-hand                                   the own cards, by number
-market, deck_height                    the open cards; how many lie in the deck
-known                                  of each seat the cards in its hand that came from the market
-public                                 all cards of which everybody has seen both halves: what is or has been in the
-                                       market, and revealed start cards
-displays                               of each seat {"goals": […], "flavors": […]}, the start card first in both, then
-                                       as they were played:
-                                       {"goal": 14, "card": 14} with the lowest card that has this goal,
-                                       {"flavor": "mint", "card": null}; the card is null if the seat cannot know it
-points                                 each seat's points of the goals met now; ignored when read
-phase, to_move                         "start", "play" or "draw"; whose turn it is, null when the game is over
-start_card                             the own start card, chosen but not revealed yet, and still in the hand, or null
-over                                   whether the game is over
-legal_actions                          only if the seat is to move: [{"action", "label", "label_ja"}, …]; ignored
-seed                                   for `from_view` alone: which draw of the hidden cards; default 0
+The fields are those of `schema`.
 """
 
 from __future__ import annotations
@@ -38,8 +20,9 @@ from ice_envs.games import find_game
 from ice_envs.games.ice_split.deck import FLAVORS, RECONSTRUCTION, deck_hash, deck_rows, reconstruction, unpacked
 from ice_envs.games.ice_split.determinize import determinize
 from ice_envs.games.ice_split.display import add_flavor, add_goal, appraise, clear_displays
-from ice_envs.games.ice_split.reading import PHASES, Reading, bits_of, cards_of
+from ice_envs.games.ice_split.reading import Reading, bits_of, cards_of
 from ice_envs.games.ice_split.rules import DISPLAY_SIZE, DUPLICATE_GOALS, SEQUENCES, TWO_PAIRS
+from ice_envs.games.ice_split.schema import PHASES
 
 # ---- from the record to the view ----
 

@@ -6,6 +6,7 @@ from ice_envs.games.kawaii import rules
 from ice_envs.games.kawaii.determinize import determinize
 from ice_envs.games.kawaii.greedy import greedy
 from ice_envs.games.kawaii.observation import LAYOUT, observe
+from ice_envs.games.kawaii.schema import VIEW_FIELDS
 from ice_envs.games.kawaii.text import to_text
 from ice_envs.games.kawaii.view import from_view, to_view
 from ice_envs.games.kawaii.window import asked_together
@@ -55,6 +56,7 @@ GAME = register_rules(
         configure=rules.configure,
         to_view=to_view,
         from_view=from_view,
+        view_fields=VIEW_FIELDS,
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,

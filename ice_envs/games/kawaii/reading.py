@@ -1,4 +1,4 @@
-"""From the view of one seat of Kawaii back to a record; the fields are described in `view`."""
+"""From the view of one seat of Kawaii back to a record; the fields are those of `schema`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ice_envs.engine.game import States
 from ice_envs.engine.jit import compiled
-from ice_envs.engine.plain import checked_fields, checked_flag, checked_list
+from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.kawaii.cards import COPIES, FLAVORS, NAMES, NUM_CARDS, NUM_ICES, NUM_SHAPES, SHAPES
@@ -25,17 +25,9 @@ from ice_envs.games.kawaii.rules import (
 )
 from ice_envs.games.kawaii.window import has_committed, is_hurried, may_claim
 
-_REQUIRED = (
-    *("game", "version", "num_players", "options", "seat", "round", "starter", "totals", "favorites", "tokens"),
-    *("reserves", "piles", "captured", "flipper", "last_captures", "after_capture", "tick", "reactions", "claims"),
-    *("committed", "to_move", "over"),
-)
-_OPTIONAL = ("possible_favorites", "legal_actions", "seed")
-
 
 def read_view(view: Mapping[str, Any]) -> States:
     """Return a game (one record, shape (1,)) that agrees with the view; raise IceError if nothing can."""
-    checked_fields("the view", view, _REQUIRED, _OPTIONAL)
     states = _new_table(view)
     state = states[0]
     seats = int(state.num_players)
@@ -64,11 +56,8 @@ def draw_hidden(states: Any, seat: int, seed: Any) -> None:
 def _new_table(view: Mapping[str, Any]) -> States:
     """Return the record of a game with the view's table size and options, and nothing on the table yet."""
     game = find_game("kawaii")
-    choose("game", view["game"], [game.name])
-    if view["version"] != game.version:
-        raise IceError(f"version is {view['version']!r}, but this is version {game.version} of {game.name}")
-    num_players = whole_number("num_players", view["num_players"], game.table_sizes[0], game.table_sizes[-1])
-    options = game.make_options(checked_fields("options", view["options"], (), game.default_options()))
+    num_players, given = checked_view(game, view)
+    options = game.make_options(given)
     states = np.zeros(1, game.dtype)
     states["num_players"] = num_players
     game.configure(states[0], num_players, options)
@@ -85,7 +74,10 @@ def _owners(where: str, value: Any, seats: int) -> int:
     """Read a list of piles, named by their owners, as bits."""
     bits = 0
     for owner in checked_list(where, value):
-        bits |= 1 << whole_number(f"a pile in {where}", owner, 0, seats - 1)
+        pile = whole_number(f"a pile in {where}", owner, 0, seats - 1)
+        if bits >> pile & 1:
+            raise IceError(f"{where} names pile {pile} twice")
+        bits |= 1 << pile
     return bits
 
 
@@ -196,7 +188,10 @@ def _read_possible(view: Mapping[str, Any], state: Any, seat: int) -> None:
     for owner, names in enumerate(checked_list("possible_favorites", view["possible_favorites"], seats)):
         where, bits = f"possible_favorites[{owner}]", 0
         for name in checked_list(where, names):
-            bits |= 1 << NAMES.index(choose(f"ice cream in {where}:", name, NAMES[:NUM_ICES]))
+            kind = NAMES.index(choose(f"ice cream in {where}:", name, NAMES[:NUM_ICES]))
+            if bits >> kind & 1:
+                raise IceError(f"{where} names {name} twice")
+            bits |= 1 << kind
         state.possible[owner] = bits
     if not any(_deals(state, seat)):
         raise IceError("possible_favorites leaves no way in which all seats have different favorites")

@@ -1,29 +1,6 @@
 """What one seat of Kawaii knows, as plain JSON, both ways: for front ends that keep the rules themselves.
 
-    game, version, num_players, options    which game: {"window_ticks": 3, …}; options left out are the defaults
-    seat                                   whose knowledge this is; seats count from 0, clockwise
-    round, starter                         number of the round, from 1; who flipped its first card
-    totals                                 each seat's points of the finished rounds
-    favorites                              of each seat {"flavor": "mint", "shape": "cup"}, null if not known: the
-                                           others' until the game is over
-    possible_favorites                     only for favorites of the whole game, without `memory`: of each seat the ice
-                                           creams, "mint cup", that may be its favorite by the points made so far
-    tokens, reserves                       of each seat: tokens held, cards still to be flipped
-    piles                                  of each seat its cards from the bottom: "mint cup", "closed shop", "cherry",
-                                           null for a card that cannot be seen
-    captured                               of each seat the cards it has taken, in any order; null as above
-    flipper                                who flipped the last card
-    last_captures                          of each pile who took it at the last tick in which any was taken, or null
-    after_capture                          whether the window follows a capture
-    tick                                   tick of the window
-    reactions                              of each seat the tick at which it is asked in this window, null if not known
-    claims                                 of each seat the piles (by owner) it slapped in earlier ticks of this window
-    committed                              the piles that this seat has committed to in this very tick
-    to_move, over                          who decides, null when the game is over; whether it is
-    legal_actions                          only if the seat is to move: [{"action", "label", "label_ja"}, …]; ignored
-    seed                                   for `from_view` alone: which draw of what is hidden; default 0
-
-Known reactions are the own one, that of the seat to move, and those of seats that have slapped something.
+The fields are those of `schema`.
 """
 
 from __future__ import annotations

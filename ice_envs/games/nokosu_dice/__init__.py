@@ -7,6 +7,7 @@ from ice_envs.games.nokosu_dice.greedy import greedy
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_FACES, NUM_NUMBERS
 from ice_envs.games.nokosu_dice.observation import ACTION_SLICES, COLOR_AXES, LAYOUT, observe
 from ice_envs.games.nokosu_dice.replay import from_view
+from ice_envs.games.nokosu_dice.schema import VIEW_FIELDS
 from ice_envs.games.nokosu_dice.text import to_text
 from ice_envs.games.nokosu_dice.view import to_view
 
@@ -47,6 +48,7 @@ GAME = register_rules(
         configure=rules.configure,
         to_view=to_view,
         from_view=from_view,
+        view_fields=VIEW_FIELDS,
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,

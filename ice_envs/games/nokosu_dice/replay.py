@@ -13,7 +13,7 @@ import numpy as np
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
 from ice_envs.engine.jit import compiled
-from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, plain_record
+from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view, plain_record
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.nokosu_dice.chances import unseen_cards
@@ -21,14 +21,9 @@ from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.history import cards_of, name_of
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_NUMBERS, SUITS
 from ice_envs.games.nokosu_dice.rules import NO_CALL, apply, open_trick
+from ice_envs.games.nokosu_dice.schema import KINDS, PHASES, SECRET
 from ice_envs.games.nokosu_dice.setup import OWN_ROLLS, PICKS, add_die, is_in_play
-from ice_envs.games.nokosu_dice.view import KINDS, PHASES, SECRET
 
-_REQUIRED = (
-    *("game", "version", "num_players", "options", "seat", "round", "dealer", "hand", "rolled", "drafted", "middle"),
-    *("calls", "played", "totals", "phase", "to_move", "over"),
-)
-_OPTIONAL = ("legal_actions", "seed")
 _FACE = ("color", "number")
 
 
@@ -39,7 +34,6 @@ def from_view(view: Mapping[str, Any]) -> States:
     view that no play can lead to is refused. What the seat cannot know is drawn by `determinize` from the view's
     "seed". `decisions` counts those of this round. Raises IceError, naming the field and what is wrong with it.
     """
-    checked_fields("the view", view, _REQUIRED, _OPTIONAL)
     states = _new_round(view)
     seat = whole_number("seat", view["seat"], 0, int(states[0].num_players) - 1)
     seed = whole_number("seed", view.get("seed", 0), 0, 2**64 - 1)
@@ -110,11 +104,8 @@ def card_is_used(states: Any, card: int) -> bool:
 
 def _new_round(view: Mapping[str, Any]) -> States:
     """Return the view's round before the draft, without any card."""
-    game = find_game(choose("game", view["game"], ["nokosu_dice"]))
-    if view["version"] != game.version or isinstance(view["version"], bool):
-        raise IceError(f"version is {view['version']!r}, but this is version {game.version} of {game.name}")
-    num_players = whole_number("num_players", view["num_players"], game.table_sizes[0], game.table_sizes[-1])
-    options = checked_fields("options", view["options"], (), game.default_options())
+    game = find_game("nokosu_dice")
+    num_players, options = checked_view(game, view)
     states = loops.new_states(game, [num_players], options, np.zeros(1, np.uint64))
     states["round_number"] = whole_number("round", view["round"], 1, num_players)
     clear_round(states, whole_number("dealer", view["dealer"], 0, num_players - 1))

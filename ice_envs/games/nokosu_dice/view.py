@@ -1,21 +1,6 @@
 """What one seat of Nokosu Dice knows, as plain JSON, both ways: for front ends that keep the rules themselves.
 
-game, version, num_players, options    which game: {"tie": "last", …}; options left out are the defaults
-seat                                   whose knowledge this is; seats count from 0, clockwise
-round, dealer                          number of the round, from 1; who deals
-hand                                   own cards: [{"color": "red", "number": 7}, …]
-rolled                                 of each seat the dice that it rolled for itself: [[{"color", "number"}, …], …]
-drafted                                the dice drafted, in order: [{"seat": 1, "color": "red", "number": 3}, …]
-middle                                 the dice that still lie in the middle; when one is left, it makes the trumps
-calls                                  the decisions about zero, in order: [{"seat": 1, "returns": null}, …], where
-"returns" is the die returned, null for no call, or "secret"
-played                                 this round's cards and dice as they were played, the trick on the table last:
-[{"seat": 2, "item": "die", "color": "red", "number": 3, "trick": 1}, …]
-totals                                 each seat's points of the finished rounds
-phase, to_move                         "draft", "call" or "play"; whose turn it is, null when the game is over
-over                                   whether the game is over
-legal_actions                          only if the seat is to move: [{"action", "label", "label_ja"}, …]; ignored
-seed                                   for `from_view` alone: which draw of what is hidden; default 0
+The fields are those of `schema`.
 """
 
 from __future__ import annotations
@@ -40,10 +25,7 @@ from ice_envs.games.nokosu_dice.history import (
 )
 from ice_envs.games.nokosu_dice.items import COLORS, ITEM_COLORS, ITEM_NUMBERS, NUM_CARDS, item_of
 from ice_envs.games.nokosu_dice.rules import BONUSES, NO_CALL, NOTHING_YET, TIES, ZERO_CALLS
-
-PHASES = ("draft", "call", "play")
-SECRET = "secret"
-KINDS = ("card", "die")
+from ice_envs.games.nokosu_dice.schema import KINDS, PHASES, SECRET
 
 
 def to_view(state: Any, seat: int) -> dict[str, Any]:

@@ -66,5 +66,5 @@ def read_json(path: str | Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise IceError(f"cannot read {path}: {reason(error)}") from error
-    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise IceError(f"{path} is not JSON, or only the beginning of it: {error}") from error

@@ -23,18 +23,19 @@ from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError, whole_number
 from ice_envs.files import check_writable, read_json, write_json
 from ice_envs.games import find_game
-from training import benchmark_games, benchmark_search, command_line
+from training import benchmark_agents, benchmark_games, benchmark_search, command_line
 from training.benchmark_games import DIFFERENCE, QUICK, SECONDS, Bench, Effort, Measurement
 from training.benchmark_learning import training
 from training.command_line import INTERRUPTED, cpu_name
 
-Section = Literal["batch", "aec", "search", "search_agents", "training", "startup"]
+Section = Literal["batch", "aec", "search", "search_agents", "training", "agents", "startup"]
 SECTIONS: dict[Section, tuple[str, Callable[[Bench], list[Measurement]]]] = {
     "batch": ("Many games at once (Batch), random moves", benchmark_games.batch),
     "aec": ("PettingZoo's interface (AEC), random moves", benchmark_games.aec),
     "search": ("What a search does, one thread", benchmark_games.search),
     "search_agents": ("Search agents, one thread", benchmark_search.agents),
     "training": ("Training, decisions learned from", training),
+    "agents": ("Portable agents, one move at a time", benchmark_agents.agents),
     "startup": ("Imports and the first step, in fresh processes", benchmark_games.startup),
 }
 GOALS = {
@@ -45,11 +46,15 @@ GOALS = {
     "one move of a tree search, first of a game": 0.05,
     "over the arithmetic alone": 0.7,
     "over stock MaskablePPO, its own defaults": 3,
+    "one move from a JSON view": 0.001,
+    "one move over HTTP, there and back": 0.005,
+    f"over HTTP, {benchmark_agents.CLIENTS} clients at once": 500,
+    "model file": 8,
     "import of ice_envs above its base": 0.2,
     "first step, cold cache": 15,
     "first step, warm cache": 1,
 }
-"""What we want to reach on two cores, by the measurement's name: at least so fast, or at most so many seconds."""
+"""What we want to reach on two cores, by the measurement's name: at least so fast, or at most so many seconds or MB."""
 BATCH = "1,024 games, 1 thread, observed"
 BATCH_GOALS = {"dokitto": 4_000_000, "nokosu_dice": 2_500_000, "ice_split": 2_000_000, "kawaii": 2_000_000}
 """The same for the measurement BATCH, which depends on the game."""
@@ -70,7 +75,7 @@ class BenchmarkSettings:
     env: str = "dokitto"
     """The game."""
     only: list[Section] = field(default_factory=lambda: list(SECTIONS))
-    """Which sections to run: batch, aec, search, search_agents, training, startup."""
+    """Which sections to run: batch, aec, search, search_agents, training, agents, startup."""
     num_players: int = 4
     """Seats at the table; training plays the table sizes of its own settings."""
     threads: int = 2
@@ -186,8 +191,8 @@ def summary(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def lower_is_better(unit: str) -> bool:
-    """Return whether less is better: of seconds, as opposed to speeds and ratios."""
-    return unit in (SECONDS, DIFFERENCE)
+    """Return whether less is better: of seconds and sizes, as opposed to speeds and ratios."""
+    return unit in (SECONDS, DIFFERENCE, benchmark_agents.MEGABYTES)
 
 
 def results(rows: Sequence[BenchmarkRow]) -> RenderableType:

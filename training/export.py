@@ -1,4 +1,4 @@
-"""Write the agent of a training run as data that any front end can load: agent.onnx and agent.json.
+"""Write the agent of a training run as data that any front end can load: agent.onnx, agent.json and more.
 
 python -m training.export checkpoints/dokitto/runs/<run> --to my_agent
 """
@@ -40,14 +40,18 @@ from ice_envs.engine import loops
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
-from ice_envs.files import check_writable, reason
+from ice_envs.files import check_writable, reason, write_json
 from training import command_line
+from training.model_card import model_card
 from training.network import ActorCritic
+from training.parity import parity_file
 from training.run_folder import Origin, RunFolder
 
 OPSET = 18
-PARITY_POSITIONS = 16
+PARITY_VECTORS = 16
 TOLERANCE = 1e-4
+PUBLISHED = ("agent.onnx", "agent.json", "parity.json", "README.md")
+"""The files of an exported agent."""
 LIMITS = [
     "Plays the rule options it was trained with; others are legal input, but it has not learned them.",
     "Always plays the most probable action unless a front end samples from the logits.",
@@ -61,7 +65,7 @@ class ExportSettings:
     run: Path
     """The run's folder."""
     to: Path = Path("agent")
-    """The folder to write agent.onnx and agent.json into; it is made if need be."""
+    """The folder to write agent.onnx, agent.json, parity.json and README.md into; it is made if need be."""
 
 
 def main(settings: ExportSettings) -> None:
@@ -70,7 +74,10 @@ def main(settings: ExportSettings) -> None:
     network, game, training, evaluation = run.read_for_export()
     make_folder(settings.to)
     manifest = export(network, game, settings.to, run.path.name, training, evaluation)
-    print(f"Wrote {manifest} and the model beside it. Load it with ice_envs.agents.load({str(manifest)!r}).")
+    print(
+        f"Wrote {manifest}, with the model, positions to test with and a model card beside it. "
+        f"Load it with ice_envs.agents.load({str(manifest)!r})."
+    )
 
 
 def make_folder(folder: Path) -> None:
@@ -90,7 +97,7 @@ def export(
     training: Origin,
     evaluation: Sequence[EvaluationRow],
 ) -> Path:
-    """Write agent.onnx and agent.json into `folder`, load them again and play; return the manifest's path.
+    """Write the files of an agent into `folder`, load them again and play; return the manifest's path.
 
     Args:
         network: the network to export, on any device.
@@ -119,8 +126,10 @@ def export(
             (Path(trial) / "agent.onnx").write_bytes(model)
             write_manifest(Path(trial) / "agent.json", essence)
             load(Path(trial) / "agent.json", game)  # what does not play as the network does replaces nothing
-            for name in ("agent.onnx", "agent.json"):
-                os.replace(Path(trial) / name, folder / name)
+            write_json(Path(trial) / "parity.json", parity_file(network, game, essence))
+            (Path(trial) / "README.md").write_text(model_card(essence, game), encoding="utf-8", newline="\n")
+            for file in PUBLISHED:
+                os.replace(Path(trial) / file, folder / file)
     except OSError as error:
         raise IceError(f"cannot write {folder / 'agent.onnx'}: {reason(error)}") from error
     return folder / "agent.json"
@@ -160,7 +169,7 @@ def describe(
 
 def parity(network: ActorCritic, game: Game) -> Parity:
     """Return positions from random games of all table sizes, with the network's answers."""
-    observation, mask = positions(game, PARITY_POSITIONS)
+    observation, mask = positions(game, PARITY_VECTORS)
     logits, value = network.answer(observation, mask)
     rows = zip(observation.tolist(), mask.tolist(), logits.tolist(), value.tolist(), strict=True)
     return Parity(

@@ -32,6 +32,8 @@ history.json     what was measured during the run
 curves.png       the same as a picture
 agent.onnx       the best network for any front end
 agent.json       its manifest: what goes in, what comes out, where it comes from
+parity.json      positions with its answers, with which a front end tests itself
+README.md        its model card, made from the manifest
 resume.pt        what --resume needs
 """
 

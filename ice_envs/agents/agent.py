@@ -52,14 +52,25 @@ class Agent(ABC):
 
         Raises IceError if the view is of another game, is not one, or its seat is not to move.
         """
+        return self.moves(self.read(view))[0]
+
+    def read(self, view: Mapping[str, Any]) -> States:
+        """Return a game (1,) as the seat that is to move sees it in a JSON view; raise IceError as `act` does."""
         game = self._game_of_view(view)
         states = game.from_view(view)
         if states[0].over:
             raise IceError("the game that the view shows is over: there is nothing to choose")
         if view["seat"] != states[0].to_move:
             raise IceError(f"the view is seat {view['seat']}'s, but seat {states[0].to_move} is to move")
-        action = int(checked_choice(self, game, states)[0])
-        return Move(action, game.labels[action], game.labels_ja[action])
+        return states
+
+    def moves(self, states: States) -> list[Move]:
+        """Return what `choose` chooses, with labels."""
+        game = self.game or game_of(states)
+        return [
+            Move(action, game.labels[action], game.labels_ja[action])
+            for action in checked_choice(self, game, states).tolist()
+        ]
 
     def _game_of_view(self, view: Mapping[str, Any]) -> Game:
         if not isinstance(view, Mapping) or "game" not in view:

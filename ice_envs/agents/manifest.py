@@ -5,7 +5,7 @@ Nothing here needs more than the standard library, so a front end in another lan
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import UnionType
@@ -362,8 +362,8 @@ def check(value: Any, kind: Any, where: str = "") -> None:
         _check_type(value, Mapping, name, "an object")
     elif kind is float:
         _check_type(value, (int, float), name, "a number")
-        if not math.isfinite(value):
-            raise IceError(f"{name} is {value}, not a finite number")
+        if not -sys.float_info.max <= value <= sys.float_info.max:  # NaN, infinity, and whole numbers beyond
+            raise IceError(f"{name} is {value!r:.60}, not a finite number")
     else:
         types = get_args(kind) if isinstance(kind, UnionType) else (kind,)
         _check_type(value, types, name, " or ".join(_TYPE_NAMES[part] for part in types))

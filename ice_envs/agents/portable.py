@@ -7,13 +7,15 @@ the meaning of observation and actions, the model's hash, the model, its inputs 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ice_envs.agents.agent import Agent
+from ice_envs.agents.agent import Agent, Move
 from ice_envs.agents.manifest import LOGITS, VALUE, Interface, Manifest, Shape, interface, read_manifest
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
@@ -24,6 +26,18 @@ from ice_envs.games import find_game
 CHUNK = 4096
 _ERRORS_ONLY = 3
 Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Answer(Move):
+    """The move of a model, with what else the model says of the position.
+
+    `value` is that of the seat to move, in the units that the manifest tells; `probabilities` are those of the legal
+    actions, by index, the move's own being the highest.
+    """
+
+    value: float
+    probabilities: dict[int, float]
 
 
 class PortableAgent(Agent):
@@ -43,8 +57,28 @@ class PortableAgent(Agent):
         self.check(states)
         actions = np.empty(len(states), np.int64)
         for first in range(0, len(states), CHUNK):
-            actions[first : first + CHUNK] = self._choose_chunk(states[first : first + CHUNK])
+            actions[first : first + CHUNK] = self._weigh(states[first : first + CHUNK])[0]
         return actions
+
+    def read(self, view: Mapping[str, Any]) -> States:
+        """Return a game (1,) that agrees with a JSON view; raise IceError also for a table that is not the agent's."""
+        states = super().read(view)
+        self.check(states)
+        return states
+
+    def moves(self, states: States) -> list[Move]:
+        """Return the `Answer` for each of N games of the agent's, none of them over."""
+        answers: list[Move] = []
+        actions, masks, all_logits, values = self._weigh(states)
+        if not (np.isfinite(all_logits).all() and np.isfinite(values).all()):
+            raise IceError(f"the model of agent {self.name!r} answered with numbers that are not finite")
+        for action, mask, logits, value in zip(actions, masks, all_logits, values, strict=True):
+            legal = np.flatnonzero(mask)
+            weights = np.exp(logits[legal].astype(np.float64) - logits[action])
+            shares = (weights / weights.sum()).tolist()
+            labels = self.game.labels[action], self.game.labels_ja[action]
+            answers.append(Answer(int(action), *labels, float(value), dict(zip(legal.tolist(), shares, strict=True))))
+        return answers
 
     def check(self, states: States) -> None:
         """Raise IceError for a table size the agent was not trained for, or other data, such as another deck."""
@@ -70,19 +104,21 @@ class PortableAgent(Agent):
         logits, value = self._session.run([LOGITS, VALUE], inputs)
         return logits, value[:, 0]
 
-    def _choose_chunk(self, states: States) -> NDArray[np.int64]:
+    def _weigh(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int8], Floats, Floats]:
+        """Return actions (N,), masks (N, A), masked logits (N, A) and values (N,)."""
         count = len(states)
         observation = np.empty((count, self.game.layout.size), np.uint8)
         mask = np.empty((count, self.game.num_actions), np.int8)
         loops.observe_games(states, observation, mask, np.empty(count, np.int64))
         if not mask.any(axis=1).all():
             raise IceError(f"agent {self.name!r} was asked for an action in a game that is over")
-        actions = self.answer(observation, mask)[0].argmax(axis=1)
+        logits, value = self.answer(observation, mask)
+        actions = logits.argmax(axis=1)
         wrong = np.flatnonzero(mask[np.arange(count), actions] == 0)
         if len(wrong):
             why = loops.why_illegal(self.game, states[wrong[:1]], int(actions[wrong[0]]))
             raise IllegalAction(f"the model of agent {self.name!r} chose an illegal action: {why}")
-        return actions
+        return actions, mask, logits, value
 
 
 def load_portable(path: Path, game: Game | None = None, num_threads: int = 1) -> PortableAgent:
@@ -139,11 +175,11 @@ def _outputs(part: Interface) -> list[tuple[str, Shape]]:
 def _read_model(path: Path, manifest: Manifest) -> bytes:
     """Return the model's bytes, whose hash is the manifest's."""
     name = manifest["onnx"]["file"]
-    if Path(name).name != name:
+    if Path(name).name != name or not name:
         raise IceError(f"{path} names the model {name!r}, which must be a file in the same folder")
     try:
         model = path.with_name(name).read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise IceError(f"cannot read {path.with_name(name)}, the model of {path}: {reason(error)}") from error
     digest = hashlib.sha256(model).hexdigest()
     if digest != manifest["onnx"]["sha256"]:
@@ -201,6 +237,8 @@ def _check_parity(file: Path, agent: PortableAgent) -> None:
     gap = max(np.abs(found_logits - logits)[mask == 1].max(initial=0), np.abs(found_value - value).max())
     if not gap <= parity["tolerance"]:  # a gap of NaN fails too
         raise IceError(f"{file} is {gap:.2g} off on its parity vectors, where {parity['tolerance']} is allowed")
+    if not np.isfinite(found_logits).all():
+        raise IceError(f"{file} answers with numbers that are not finite on its parity vectors")
     if found_logits[mask == 0].max(initial=fill) > fill / 2:
         raise IceError(f"{file} does not mask illegal actions: it gives some more than {fill / 2:g}")
 

@@ -2,7 +2,8 @@
 
 python .ci/check_install.py                                   everything that needs no extra
 python .ci/check_install.py --agent run/agent.json            and that this file asks for the extra it needs
-python .ci/check_install.py --agent run/agent.json --playable  and that it plays
+python .ci/check_install.py --agent run/agent.json --playable  and that it plays, and answers its parity.json
+python .ci/check_install.py --agent … --playable --served     and that it answers over HTTP
 python .ci/check_install.py --lowest                          print the lowest versions of the base dependencies
 """
 
@@ -10,11 +11,15 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import re
+import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -31,6 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agent", help="an agent.json")
     parser.add_argument("--playable", action="store_true", help="onnxruntime is installed")
+    parser.add_argument("--served", action="store_true", help="the service's packages are installed")
     parser.add_argument("--lowest", action="store_true")
     chosen = parser.parse_args()
     if chosen.lowest:
@@ -43,8 +49,15 @@ def main() -> None:
     assert 'pip install "ice_envs[train]"' in refusal(lambda: importlib.import_module("ice_envs.faces.sb3"))
     if chosen.agent and chosen.playable:
         play_gymnasium(opponents=chosen.agent)
+        answer_views(chosen.agent)
     elif chosen.agent:
         assert 'pip install "ice_envs[agents]"' in refusal(lambda: agents.load(chosen.agent))
+    if chosen.served:
+        ask_service(chosen.agent)
+    else:
+        told = subprocess.run([sys.executable, "-m", "ice_envs.serve"], capture_output=True, text=True, check=False)
+        assert (told.returncode, told.stdout) == (2, "")
+        assert 'pip install "ice_envs[serve]"' in told.stderr
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name, _ in base_dependencies())
     print(f"ice_envs {importlib.metadata.version('ice_envs')} works with {versions}")
 
@@ -106,6 +119,33 @@ def play_gymnasium(opponents: str = "greedy") -> None:
     _, infos = envs.reset(seed=0)
     for _ in range(20):
         *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+
+
+def parity_of(manifest: str) -> list[dict[str, Any]]:
+    """Return the positions of the parity.json beside a manifest."""
+    return json.loads(Path(manifest).with_name("parity.json").read_text(encoding="utf-8"))["positions"]
+
+
+def answer_views(manifest: str) -> None:
+    """An agent answers JSON views as the network did that it was exported from; torch is not here."""
+    agent = agents.load(manifest)
+    for position in parity_of(manifest):
+        move = agent.act(position["view"])
+        assert move.action == position["action"]
+        assert abs(move.value - position["value"]) < 1e-4
+    assert not set(HEAVY) & set(sys.modules), "playing an agent imports something heavy"
+
+
+def ask_service(manifest: str) -> None:
+    """The service starts, answers a view, and stops."""
+    command = [sys.executable, "-m", "ice_envs.serve", "--agents", manifest, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        address = re.search(r"http://[\d.:]+", service.stdout.readline())[0]
+        position = parity_of(manifest)[0]
+        body = json.dumps(position["view"]).encode()
+        with urllib.request.urlopen(f"{address}/games/{position['view']['game']}/move", body) as answer:
+            assert json.load(answer)["action"] == position["action"]
+        service.terminate()
 
 
 def refusal(call: Callable[[], object]) -> str:

@@ -198,7 +198,7 @@ def test_an_export_that_does_not_answer_as_the_network_is_refused(network, swapp
 
 
 def test_the_model_is_one_file_of_plain_operators(exported):
-    assert {path.name for path in exported.iterdir()} == {"agent.onnx", "agent.json"}
+    assert {path.name for path in exported.iterdir()} == set(exporting.PUBLISHED)
     model = onnx.load(exported / "agent.onnx", load_external_data=False)
     onnx.checker.check_model(model, full_check=True)
     assert not any(uses_external_data(tensor) for tensor in model.graph.initializer)

@@ -1,9 +1,10 @@
-"""Write the generated parts of README.md and docs/ anew, from the code and from the result files in docs/results.
+"""Write what is generated in README.md, docs/, examples/ and checkpoints/ anew, from code, results and manifests.
 
 python -m training.docs
 python -m training.docs --check
 
 A generated part stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; `BLOCKS` says what each is.
+Files that are generated whole are those of `docs_files`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from ice_envs.errors import IceError, choose
 from ice_envs.files import replacing
 from training import command_line, docs_code, docs_ladder, docs_results
+from training.docs_files import whole_files
 
 ROOT = Path(__file__).resolve().parent.parent
 MARKS = re.compile(r"<!-- generated: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
@@ -33,22 +35,27 @@ class DocsSettings:
 def main(settings: DocsSettings) -> int:
     """Write the pages, or say which are out of date; return the exit code."""
     outdated = 0
-    for page in pages():
-        before = page.read_text(encoding="utf-8")
-        after = filled(before, page)
-        if before == after:
+    for file, after in contents().items():
+        if file.is_file() and file.read_text(encoding="utf-8") == after:
             continue
         outdated += 1
-        name = page.relative_to(ROOT)
+        name = file.relative_to(ROOT)
         if settings.check:
             print(f"{name} is not what the code and docs/results say: run python -m training.docs")
             continue
-        with replacing(page) as partial:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as partial:
             partial.write_text(after, encoding="utf-8", newline="\n")
         print(f"wrote {name}")
     if not outdated:
-        print("All generated parts of README.md and docs/ are up to date.")
+        print("All that is generated is up to date.")
     return int(settings.check and outdated > 0)
+
+
+def contents() -> dict[Path, str]:
+    """Return what each generated file, and each page with generated parts, should hold."""
+    filled_pages = {page: filled(page.read_text(encoding="utf-8"), page) for page in pages()}
+    return filled_pages | whole_files(ROOT)
 
 
 def pages() -> list[Path]:

@@ -148,6 +148,12 @@ def view(name: str, num_players: str, moves: str) -> str:
     return "```json\n{\n" + ",\n".join(lines) + "\n}\n```"
 
 
+def view_fields(name: str) -> str:
+    """Return what stands in a game's views."""
+    properties = find_game(name).view_schema["properties"].items()
+    return table(("field", "meaning"), ((f"`{field}`", part["description"]) for field, part in properties))
+
+
 def history(name: str) -> str:
     """Return the version history in the docstring of a game's PettingZoo module."""
     page = import_module(f"ice_envs.{name}_v{find_game(name).version}").__doc__ or ""
@@ -212,6 +218,6 @@ def played(game: Game, num_players: int, player: agents.Agent) -> tuple[str, ...
 
 PARTS: tuple[Callable[..., str], ...] = (
     *(environments, options, settings, specification, observation, actions, text, view),
-    *(history, files, rows, config, statistics),
+    *(view_fields, history, files, rows, config, statistics),
 )
 """The parts that a page may ask for by their names."""

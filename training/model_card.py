@@ -21,9 +21,10 @@ TAGS = ("reinforcement-learning", "multi-agent", "self-play", "card-game", "onnx
 
 def model_card(manifest: Manifest, game: Game) -> str:
     """Return the card as Markdown, with the front matter that model hubs read."""
+    rows = [row for row in manifest["evaluation"] if "handicap" not in row]
     sections = [
-        ("Strength", strength(manifest["evaluation"])),
-        ("Seat by seat", seats(manifest["evaluation"])),
+        ("Strength", strength(rows)),
+        ("Seat by seat", seats(rows)),
         ("Exploitability", exploitability(manifest)),
         ("Files", FILES),
         ("Use", use(manifest)),

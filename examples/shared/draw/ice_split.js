@@ -1,6 +1,6 @@
 /** Ice Split as its view shows it: every card has a goal on its left half and a flavor on its right half. */
 
-import { box, chances, colorOf, group, inkOn, inRow, others, scene, seatPanel, soft, text, WIDTH } from "./svg.js";
+import { box, chances, colorOf, fitting, group, inkOn, inRow, others, scene, seatPanel, soft, text, WIDTH } from "./svg.js";
 
 const CARDS = 63;
 const AS_START = 0;
@@ -16,7 +16,13 @@ const GOALS = {
   MORE_FLAVORS_THAN_GOALS: "more flavors than goals", MORE_GOALS_THAN_FLAVORS: "more goals than flavors",
 };
 
-/** @param decks the rows of the reconstructed deck, by card */
+/** Goals that name no flavor, where there is room for a sign only. */
+const SIGNS = {
+  ALL_SEVEN: "7", AT_MOST_THREE_KINDS: "≤3", TWO_PAIRS: "2+2", THREE_ADJACENT: "3…", FOUR_OF_A_KIND: "4×",
+  MORE_FLAVORS_THAN_GOALS: "F>G", MORE_GOALS_THAN_FLAVORS: "G>F",
+};
+
+/** @param deck the rows of the reconstructed deck, by card */
 export function draw(view, probabilities, { deck }) {
   const mark = chances(probabilities);
   const rows = Array.isArray(view.options.deck) ? view.options.deck : deck;
@@ -44,7 +50,7 @@ function goal(row, x, y, width, height) {
     arrow && i > 0 ? `<path d="M ${at - 2.5} ${y + height - radius - 5} h 5" stroke="#8a7a70" stroke-width="1.5"/>` : "",
   ]);
   const top = y + height / 2 - (words.length - 1) * 5.5 - (flavors.length ? radius * 0.8 : -4);
-  return [words.map((line, i) => text(x + width / 2, top + i * 11, line, { size: 10.5, weight: 600 })), dots];
+  return [words.map((line, i) => text(x + width / 2, top + i * 11, line, { size: fitting(line, width, 10.5), weight: 600 })), dots];
 }
 
 function wrap(words, length) {
@@ -64,7 +70,7 @@ function whole(row, x, y, width = 116, height = 74) {
     goal(row, 3, 8, width * 0.56, height - 12),
     text(8, 14, row.points, { size: 11, weight: 800, color: "#e8505b", anchor: "start" }),
     box(width * 0.61, 4, width * 0.37, height - 8, { fill: color, radius: 7 }),
-    wrap(row.flavor, 8).map((line) => text(width * 0.795, height / 2 + 4, line, { size: 9.5, weight: 700, color: inkOn(color) })));
+    text(width * 0.795, height / 2 + 3, row.flavor, { size: fitting(row.flavor, width * 0.34, 10), weight: 700, color: inkOn(color) }));
 }
 
 /** Return the two rows of a display. */
@@ -84,7 +90,9 @@ function display(view, seat, rows, width, top, size = 1) {
     }),
     inRow(middle, flavors, step, ({ flavor }, x) => [
       box(x + 1, top + height + 6, step - 2, height * 0.9, { fill: colorOf(flavor), line: "#0002", radius: 6 }),
-      text(x + step / 2, top + height + 6 + height * 0.55, flavor.slice(0, step > 44 ? 10 : 3), { size: step > 44 ? 9 : 10, weight: 700, color: inkOn(colorOf(flavor)) }),
+      step > 30
+        ? text(x + step / 2, top + height + 6 + height * 0.52, flavor, { size: fitting(flavor, step - 6, 10), weight: 700, color: inkOn(colorOf(flavor)) })
+        : "",
     ]),
   ];
 }
@@ -93,7 +101,7 @@ function display(view, seat, rows, width, top, size = 1) {
 function small(row, width, height) {
   const flavors = named(row);
   const radius = Math.min(width / 7, 5);
-  if (flavors.length === 0) return text(width / 2, height / 2 + 6, GOALS[row.goal_type].split(" ").map((word) => word[0]).join(""), { size: 10, weight: 700 });
+  if (flavors.length === 0) return text(width / 2, height / 2 + 7, SIGNS[row.goal_type], { size: fitting(SIGNS[row.goal_type], width, 12), weight: 700 });
   return flavors.map((flavor, i) =>
     `<circle cx="${width / 2}" cy="${height / 2 + 3 + (i - (flavors.length - 1) / 2) * radius * 2.1}" r="${radius}" fill="${colorOf(flavor)}" stroke="#0003"/>`);
 }
@@ -117,11 +125,14 @@ function ownSeat(view, rows, mark) {
   const choices = (number, x) => {
     if (view.phase === "start") return mark(AS_START + number, x + 63, 258, { width: 110 });
     if (view.phase !== "play") return "";
-    return [mark(AS_GOAL + number, x + 36, 258, { width: 52 }), mark(AS_FLAVOR + number, x + 98, 258, { width: 52 })];
+    return [
+      mark(AS_GOAL + number, x + 31, 258, { width: 56, words: "goal " }),
+      mark(AS_FLAVOR + number, x + 97, 258, { width: 56, words: "flavor " }),
+    ];
   };
   return seatPanel(view, view.seat, 24, 352, WIDTH - 48, 272,
     display(view, view.seat, rows, WIDTH - 48, 36, 1.15),
-    soft(24, 160, "hand", { anchor: "start" }),
+    soft(24, 200, "hand", { anchor: "start" }),
     inRow(456, view.hand, 140, (number, x) => [
       group(x + 4, 158, box(-3, -3, 132, 82, { fill: number === view.start_card ? "#e8505b" : "#0000", radius: 11 })),
       whole(rows[number], x + 4, 158, 126, 76),

@@ -1,6 +1,6 @@
 /** Nokosu Dice as its view shows it. */
 
-import { box, card, chances, colorOf, die, group, inRow, row, scene, seatPanel, soft, text, WIDTH } from "./svg.js";
+import { box, card, chances, colorOf, die, el, group, inRow, row, scene, seatPanel, soft, text, WIDTH } from "./svg.js";
 
 const COLORS = ["red", "yellow", "green", "blue", "purple"];
 const CARDS = 40;
@@ -90,9 +90,10 @@ function table(view, plays, faded, mark) {
     box(-324, 0, 648, 186, { fill: "#ffffff99" }),
     text(0, 24, words, { weight: 600 }),
     call,
-    `<g opacity="${faded ? 0.5 : 1}">`,
-    inRow(0, plays, 96, (play, x) => [item(play, x + 16, 44, 64), soft(x + 48, 166, `seat ${play.seat}`)]),
-    "</g>");
+    inRow(0, plays, 96, (play, x) => [
+      el("g", { opacity: faded ? 0.5 : null }, item(play, x + 16, 44, 64)),
+      soft(x + 48, 166, `seat ${play.seat}`),
+    ]));
 }
 
 function ownSeat(view, mark) {

@@ -90,14 +90,14 @@ export function die(x, y, color, number, size = 30) {
 }
 
 /** Return a mark of how probable an action is, centred at x, its foot at y: a bar and the percentage. */
-export function chance(x, y, probability, { width = 50, chosen = false } = {}) {
+export function chance(x, y, probability, { width = 50, chosen = false, words = "" } = {}) {
   if (probability === undefined) return "";
   const color = chosen ? ACCENT : "#e9a23b";
   const filled = Math.max(probability * width, probability > 0 ? 2 : 0);
   return group(x - width / 2, y,
     box(0, 0, width, 6, { fill: "#00000014", radius: 3 }),
     box(0, 0, filled, 6, { fill: color, radius: 3 }),
-    text(width / 2, -4, percent(probability), { size: 12, weight: chosen ? 700 : 500, color: chosen ? ACCENT : SOFT }));
+    text(width / 2, -4, `${words}${percent(probability)}`, { size: 12, weight: chosen ? 700 : 500, color: chosen ? ACCENT : SOFT }));
 }
 
 /** Return what has probabilities at places; `probabilities` is a Map by action, of which the highest is the choice. */
@@ -111,6 +111,9 @@ export function percent(probability) {
   if (probability > 0 && probability < 0.005) return "<1 %";
   return `${Math.round(100 * probability)} %`;
 }
+
+/** Return the size in which words fit a width, at most `largest`. */
+export const fitting = (words, width, largest) => Math.min(largest, (1.6 * width) / words.length);
 
 /** Return a panel for a seat with its name and points. */
 export function seatPanel(view, seat, x, y, width, height, ...children) {

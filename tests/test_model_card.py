@@ -1,0 +1,101 @@
+"""The model card: every figure comes from the manifest, and what the manifest lacks is left out."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ice_envs import find_game, games
+from ice_envs.agents.manifest import read_manifest
+from tests import portable_agents
+from training.model_card import model_card
+
+TOLD = {"algorithm": "a search as teacher", "decisions": 1_234_567, "seconds": 3725.4, "seed": 11, "reward": "win"}
+ADVERSARY = {"num_players": 4, "win_share": 0.3125, "interval": [0.28, 0.345], "fair_share": 0.25, "minutes": 42}
+
+
+def a_manifest(name: str = "dokitto", **more: Any) -> Any:
+    """Return a tiny agent's manifest with several table sizes and opponents."""
+    game = find_game(name)
+    manifest: Any = portable_agents.manifest(game, portable_agents.model_bytes(game))
+    row = manifest["evaluation"][0]
+    manifest["evaluation"] = [
+        {**row, "opponent": opponent, "num_players": size, "win_share": 0.4 + size / 100, "games": 1000 * size}
+        for opponent in ("random", "greedy")
+        for size in game.table_sizes
+    ]
+    return manifest | {"training": TOLD} | more
+
+
+@pytest.mark.parametrize("name", games())
+def test_the_card_tells_results_of_every_table_against_every_opponent(name: str):
+    manifest = a_manifest(name)
+    card = model_card(manifest, find_game(name))
+    for row in manifest["evaluation"]:
+        share = f"{row['win_share']:.3f} (0.200–0.800)"
+        assert (
+            f"| {row['num_players']} | {row['opponent']} | {share} | 0.500 | 0.50 (-1.00–2.00) | {row['games']:,} |"
+            in card
+        )
+    assert f"`{manifest['onnx']['sha256']}`" in card
+    assert "- plays badly" in card
+    assert "1,234,567" in card
+    assert "| minutes | 62 |" in card
+    assert "Exploitability" not in card
+
+
+def halved(value: Any) -> Any:
+    """Return plain data with every fraction halved."""
+    if isinstance(value, float):
+        return value / 2 + 0.0137
+    if isinstance(value, dict):
+        return {key: halved(part) for key, part in value.items()}
+    return [halved(part) for part in value] if isinstance(value, list) else value
+
+
+def test_no_figure_of_the_card_is_its_own():
+    """Every fraction follows the manifest's when they all change."""
+    manifest = a_manifest(exploitability=[ADVERSARY])
+    cards = (model_card(part, find_game("dokitto")) for part in (manifest, halved(manifest)))
+    before, after = (set(re.findall(r"\d+\.\d{2,}", card)) for card in cards)
+    assert len(before) > 10
+    assert before & after == set()
+
+
+def test_the_front_matter_is_read_by_model_hubs():
+    card = model_card(a_manifest(), find_game("dokitto"))
+    front = yaml.safe_load(card.split("---\n")[1])
+    assert front["license"] == "mit"
+    assert {"dokitto", "onnx", "reinforcement-learning"} <= set(front["tags"])
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        (ADVERSARY, "| 4 | 0.312 (0.280–0.345) | 0.250 | 42 |"),
+        ({"num_players": 2, "win_share": 0.5}, "| 2 | 0.500 | ? | ? |"),
+        ({}, "| ? | ? | ? | ? |"),
+    ],
+)
+def test_adversaries_are_told_as_far_as_the_manifest_does(row: dict[str, Any], line: str):
+    card = model_card(a_manifest(exploitability=[row]), find_game("dokitto"))
+    assert "## Exploitability" in card
+    assert line in card
+
+
+@pytest.mark.parametrize("rows", [[], None])
+def test_without_adversaries_there_is_no_section(rows: Any):
+    assert "Exploitability" not in model_card(a_manifest(exploitability=rows), find_game("dokitto"))
+
+
+def test_long_options_are_told_by_their_length(tmp_path: Path):
+    manifest = deepcopy(a_manifest("ice_split"))
+    manifest["options"] = {"sequence": "contiguous", "deck": [{}] * 63}
+    assert "sequence contiguous, deck 63 rows" in model_card(manifest, find_game("ice_split"))
+    path = portable_agents.export(tmp_path, find_game("ice_split"))
+    assert model_card(read_manifest(path), find_game("ice_split")).startswith("---\n")

@@ -44,7 +44,8 @@ function goal(row, x, y, width, height) {
   const flavors = named(row);
   const arrow = row.goal_type === "SEQUENCE";
   const radius = Math.min(width / 11, 8);
-  const words = wrap(GOALS[row.goal_type], Math.floor(width / 6));
+  const wrapped = wrap(GOALS[row.goal_type], Math.floor(width / 6));
+  const words = wrapped.length > 3 ? [SIGNS[row.goal_type]] : wrapped;
   const dots = inRow(x + width / 2, flavors, radius * 2.5, (flavor, at, i) => [
     `<circle cx="${at + radius * 1.25}" cy="${y + height - radius - 5}" r="${radius}" fill="${colorOf(flavor)}" stroke="#0003"/>`,
     arrow && i > 0 ? `<path d="M ${at - 2.5} ${y + height - radius - 5} h 5" stroke="#8a7a70" stroke-width="1.5"/>` : "",
@@ -63,14 +64,14 @@ function wrap(words, length) {
 }
 
 /** Return a whole card: the goal on the left with what it pays, the flavor on the right. */
-function whole(row, x, y, width = 116, height = 74) {
+function whole(row, x, y, width = 124, height = 76) {
   const color = colorOf(row.flavor);
   return group(x, y,
     box(0, 0, width, height, { fill: "#fffdf8", line: "#0003", radius: 9, shadow: true }),
-    goal(row, 3, 8, width * 0.56, height - 12),
+    goal(row, 3, 8, width * 0.49, height - 12),
     text(8, 14, row.points, { size: 11, weight: 800, color: "#e8505b", anchor: "start" }),
-    box(width * 0.61, 4, width * 0.37, height - 8, { fill: color, radius: 7 }),
-    text(width * 0.795, height / 2 + 3, row.flavor, { size: fitting(row.flavor, width * 0.34, 10), weight: 700, color: inkOn(color) }));
+    box(width * 0.52, 4, width * 0.46, height - 8, { fill: color, radius: 7 }),
+    text(width * 0.75, height / 2 + 3, row.flavor, { size: fitting(row.flavor, width * 0.45, 11), weight: 700, color: inkOn(color) }));
 }
 
 /** Return the two rows of a display. */
@@ -112,7 +113,7 @@ function market(view, rows, mark) {
     box(-456, 0, 912, 126, { fill: "#ffffff99" }),
     text(-440, 26, "market", { weight: 600, anchor: "start" }),
     inRow(-20, view.market, 134, (number, x) => [
-      whole(rows[number], x + 9, 16),
+      whole(rows[number], x + 5, 15),
       drawing ? mark(FROM_MARKET + number, x + 67, 112, { width: 100 }) : "",
     ]),
     box(330, 16, 92, 74, { fill: "#7b9e8f", line: "#0003", radius: 9, shadow: true }),
@@ -126,16 +127,16 @@ function ownSeat(view, rows, mark) {
     if (view.phase === "start") return mark(AS_START + number, x + 63, 258, { width: 110 });
     if (view.phase !== "play") return "";
     return [
-      mark(AS_GOAL + number, x + 31, 258, { width: 56, words: "goal " }),
-      mark(AS_FLAVOR + number, x + 97, 258, { width: 56, words: "flavor " }),
+      mark(AS_GOAL + number, x + 28, 258, { width: 62, words: "goal " }),
+      mark(AS_FLAVOR + number, x + 104, 258, { width: 62, words: "flavor " }),
     ];
   };
   return seatPanel(view, view.seat, 24, 352, WIDTH - 48, 272,
     display(view, view.seat, rows, WIDTH - 48, 36, 1.15),
     soft(24, 200, "hand", { anchor: "start" }),
-    inRow(456, view.hand, 140, (number, x) => [
-      group(x + 4, 158, box(-3, -3, 132, 82, { fill: number === view.start_card ? "#e8505b" : "#0000", radius: 11 })),
-      whole(rows[number], x + 4, 158, 126, 76),
+    inRow(456, view.hand, 158, (number, x) => [
+      group(x + 4, 158, box(-3, -3, 134, 82, { fill: number === view.start_card ? "#e8505b" : "#0000", radius: 11 })),
+      whole(rows[number], x + 4, 158, 128, 76),
       choices(number, x + 4),
     ]));
 }

@@ -21,10 +21,10 @@ export function draw(view, probabilities) {
 }
 
 function hurry(view, wait) {
-  const flipped = view.after_capture ? "cards were captured" : `seat ${view.flipper} has flipped a card`;
+  const flipped = view.after_capture ? "cards have been captured" : `seat ${view.flipper} has flipped a card`;
   return group(WIDTH / 2, 334,
     box(-300, 0, 600, 48, { fill: "#ffffffb3", radius: 24 }),
-    text(0, 21, `${flipped}; your hand is quick enough for tick ${view.tick}`, { size: 14 }),
+    text(0, 21, `${flipped} · you are asked at tick ${view.tick}`, { size: 14 }),
     text(0, 39, `${percent(wait)} to leave all piles alone`, { size: 13, weight: 700, color: "#e8505b" }));
 }
 
@@ -78,9 +78,13 @@ function tokens(view, seat, x, y) {
 }
 
 function facts(view, seat) {
-  const state = [`${view.reserves[seat]} to flip`, `${view.captured[seat].length} captured`];
-  if (view.claims[seat].length > 0) state.push(`slapped ${view.claims[seat].map((owner) => `pile ${owner}`).join(" and ")}`);
-  return state.join(" · ");
+  return `${view.reserves[seat]} to flip · ${view.captured[seat].length} captured`;
+}
+
+/** Return the tokens of a seat, and which piles it has slapped before. */
+function hands(view, seat, width) {
+  const slapped = view.claims[seat].map((owner) => `pile ${owner}`).join(", ");
+  return [tokens(view, seat, 21, 62), slapped ? text(width - 14, 66, `slapped ${slapped}`, { size: 12, weight: 700, anchor: "end", color: "#e8505b" }) : ""];
 }
 
 function pile(view, seat, x, y, size, probability) {
@@ -95,8 +99,8 @@ function pile(view, seat, x, y, size, probability) {
 
 function seatContent(view, seat, width, probability, y) {
   return [
-    soft(14, 44, facts(view, seat), { anchor: "start", size: width < 240 ? 11.5 : 13 }),
-    tokens(view, seat, 21, 62),
+    soft(14, 44, facts(view, seat), { anchor: "start" }),
+    hands(view, seat, width),
     pile(view, seat, width / 2 - 8, y - 36, 118, probability),
   ];
 }
@@ -107,16 +111,17 @@ function ownContent(view, probability) {
   for (const name of view.captured[view.seat]) counts.set(name, (counts.get(name) ?? 0) + 1);
   const size = 56;
   const captured = [...counts].slice(0, 14).map(([name, count], i) => {
-    const [x, y] = [500 + (i % 7) * 56, 76 + Math.floor(i / 7) * 76];
-    return [picture(name, x, y, size), count > 1 ? text(x + 20, y - 20, `×${count}`, { size: 12, weight: 800 }) : ""];
+    const [x, y] = [490 + (i % 7) * 60, 84 + Math.floor(i / 7) * 76];
+    const badge = [el("circle", { cx: x + 21, cy: y - 29, r: 10, fill: "#3b2f2a" }), text(x + 21, y - 25, `×${count}`, { size: 11, weight: 800, color: "#fff" })];
+    return [picture(name, x, y, size), count > 1 ? badge : ""];
   });
   const color = colorOf(favorite.flavor);
   return [
     soft(14, 44, facts(view, view.seat), { anchor: "start" }),
-    tokens(view, view.seat, 21, 62),
-    group(24, 96, box(0, 0, 168, 62, { fill: color, radius: 12 }), text(84, 24, "your favorites", { size: 12, color: inkOn(color) }), text(84, 46, `${favorite.flavor} · ${favorite.shape}`, { size: 14, weight: 700, color: inkOn(color) })),
-    pile(view, view.seat, 310, 112, 118, probability),
-    soft(458, 24, "captured", { anchor: "start" }),
+    hands(view, view.seat, 300),
+    group(24, 96, box(0, 0, 200, 62, { fill: color, radius: 12 }), text(100, 24, "your favorites", { size: 12, color: inkOn(color) }), text(100, 46, `${favorite.flavor} · ${favorite.shape}`, { size: 14, weight: 700, color: inkOn(color) })),
+    pile(view, view.seat, 330, 112, 118, probability),
+    soft(466, 36, "captured", { anchor: "start" }),
     captured,
   ];
 }

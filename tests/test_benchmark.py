@@ -22,7 +22,7 @@ from ice_envs.agents.manifest import check
 from ice_envs.engine.playouts import action_values
 from ice_envs.errors import IceError
 from tests.helpers import masks
-from training import benchmark, benchmark_games, benchmark_learning, command_line
+from training import benchmark, benchmark_agents, benchmark_games, benchmark_learning, command_line
 from training.benchmark import GOALS, SECTIONS, BenchmarkRow, BenchmarkSettings, Measurement, compare, rows_of
 from training.benchmark_games import DIFFERENCE, QUICK, RATIO, SECONDS, Bench
 
@@ -347,6 +347,17 @@ def test_the_committed_baseline_has_all_sections_and_all_that_has_a_goal():
     assert {row["section"] for row in baseline} == set(SECTIONS)
     assert {*GOALS, benchmark.BATCH} <= {row["name"] for row in baseline}
     assert set(benchmark.BATCH_GOALS) == set(games())
+
+
+def test_portable_agents_are_timed_here_and_over_http(tmp_path):
+    rows = benchmark_agents.agents(BENCH)
+    assert [(row.unit, len(row.values)) for row in rows] == [("s", 2), ("s", 2), ("moves/s", 2), ("MB", 1)]
+    assert all(value > 0 for row in rows for value in row.values)
+    published = (benchmark_agents.PUBLISHED / GAME.name / "agent.json").is_file()
+    assert {row.settings["agent"] for row in rows} == {"published" if published else "untrained"}
+    (path := tmp_path / "agent.json").write_text("{}")
+    with pytest.raises(IceError, match="the service did not start"), benchmark_agents.served(path):
+        pass
 
 
 # what is refused

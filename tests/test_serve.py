@@ -22,12 +22,14 @@ from starlette.testclient import TestClient
 
 from ice_envs import find_game, games
 from ice_envs.agents.portable import PortableAgent, load_portable
+from ice_envs.games.ice_split.deck import deck_rows, reconstruction
 from ice_envs.serve import __main__ as command
 from ice_envs.serve.app import Limits, application
 from ice_envs.serve.openapi import move_schema
 from ice_envs.serve.table import Table
 from tests import portable_agents
 from tests.front_ends import random_positions, views_of
+from tests.helpers import started
 from tests.views import set_to
 
 GAME = find_game("dokitto")
@@ -204,6 +206,16 @@ def test_a_table_that_the_agent_does_not_play_is_refused(tmp_path: Path):
         statuses = {view["num_players"]: ask(client, view) for view in views_of(GAME, random_positions(GAME, 60))}
     assert {size: answer.status_code for size, answer in statuses.items()} == {2: 422, 3: 200, 4: 422, 5: 422}
     refused(statuses[4], 422, "plays with [3] seats, not with 4")
+
+
+def test_a_deck_that_the_agent_was_not_trained_with_is_refused_with_both_digests(client: TestClient):
+    game = find_game("ice_split")
+    rows = deck_rows(reconstruction())
+    rows[0]["flavor"], rows[1]["flavor"] = rows[1]["flavor"], rows[0]["flavor"]
+    (view,) = views_of(game, started(game, 3, deck=rows))
+    ours, theirs = game.data_hash({}), game.data_hash({"deck": rows})
+    sentence = f"was trained with deck_hash {ours}, and cannot play with deck_hash {theirs}"
+    refused(ask(client, view, "ice_split"), 422, sentence)
 
 
 @pytest.mark.parametrize(

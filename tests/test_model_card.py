@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from copy import deepcopy
 from pathlib import Path
@@ -13,6 +14,8 @@ import yaml
 from ice_envs import find_game, games
 from ice_envs.agents.manifest import read_manifest
 from tests import portable_agents
+from tests.front_ends import ROOT
+from training.docs_files import whole_files
 from training.model_card import model_card
 
 TOLD = {"algorithm": "a search as teacher", "decisions": 1_234_567, "seconds": 3725.4, "seed": 11, "reward": "win"}
@@ -67,6 +70,14 @@ def test_no_figure_of_the_card_is_its_own():
     assert before & after == set()
 
 
+def test_the_settings_of_the_run_are_told_if_the_manifest_has_them():
+    assert "Every setting" not in model_card(a_manifest(), find_game("dokitto"))
+    told = {**TOLD, "settings": "env: dokitto\nseed: 11\n", "command": "python -m training.train --seed 11"}
+    card = model_card(a_manifest(training=told), find_game("dokitto"))
+    assert "```yaml\nenv: dokitto\nseed: 11\n```" in card
+    assert "| command | `python -m training.train --seed 11` |" in card
+
+
 def test_the_front_matter_is_read_by_model_hubs():
     card = model_card(a_manifest(), find_game("dokitto"))
     front = yaml.safe_load(card.split("---\n")[1])
@@ -99,3 +110,21 @@ def test_long_options_are_told_by_their_length(tmp_path: Path):
     assert "sequence contiguous, deck 63 rows" in model_card(manifest, find_game("ice_split"))
     path = portable_agents.export(tmp_path, find_game("ice_split"))
     assert model_card(read_manifest(path), find_game("ice_split")).startswith("---\n")
+
+
+def test_a_published_agent_has_its_card_written_with_the_docs(tmp_path: Path):
+    folder = tmp_path / "checkpoints" / "kawaii"
+    folder.mkdir(parents=True)
+    portable_agents.export(folder, find_game("kawaii"))
+    files = whole_files(tmp_path)
+    assert files[folder / "README.md"] == model_card(read_manifest(folder / "agent.json"), find_game("kawaii"))
+    assert not any("dokitto" in path.parts for path in files), "the others are not published here"
+
+
+def test_what_front_ends_compare_is_written_down():
+    written = json.loads((ROOT / "examples" / "shared" / "games.json").read_text())
+    for name in games():
+        game = find_game(name)
+        assert written[name]["layout_hash"] == game.layout.hash()
+        assert written[name]["labels_hash"] == game.labels_hash
+        assert json.loads((ROOT / "docs" / "schemas" / f"{name}_view.json").read_text()) == game.view_schema

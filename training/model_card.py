@@ -127,7 +127,11 @@ def training(manifest: Manifest) -> str:
         "made by": manifest["onnx"]["producer"],
         "created": manifest["created"],
     }
-    return table(("what", "value"), [(what, value) for what, value in facts.items() if value is not None])
+    lines = table(("what", "value"), [(what, value) for what, value in facts.items() if value is not None])
+    settings = str(told.get("settings") or "").strip()
+    if not settings:
+        return lines
+    return f"{lines}\n\n<details><summary>Every setting of the run</summary>\n\n```yaml\n{settings}\n```\n\n</details>"
 
 
 def _number(value: object) -> object:

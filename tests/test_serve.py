@@ -103,6 +103,9 @@ def test_probabilities_are_those_of_the_logits(agents: dict[str, PortableAgent])
 
 def test_what_is_served_is_told(client: TestClient, agents: dict[str, PortableAgent]):
     told = client.get("/games").json()
+    document = client.get("/openapi.json").json()
+    schema = document["paths"]["/games"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert list(Draft202012Validator(schema).iter_errors(told)) == []
     assert {entry["game"] for entry in told} == set(games())
     for entry in told:
         game = find_game(entry["game"])
@@ -138,6 +141,13 @@ def test_only_named_origins_may_ask_from_a_browser(agents: dict[str, PortableAge
         for origin, allowed in (("https://ice.example", "https://ice.example"), ("https://other.example", None)):
             answer = client.get("/games", headers={"Origin": origin})
             assert answer.headers.get("access-control-allow-origin") == allowed
+
+
+def test_an_application_can_be_started_again(folder: Path):
+    app = application([load_portable(folder / "dokitto" / "agent.json")], Limits())
+    for _ in range(2):
+        with TestClient(app) as client:
+            assert ask(client, a_view()).status_code == 200
 
 
 # ---- refusals ----

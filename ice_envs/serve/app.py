@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,7 +17,7 @@ from starlette.routing import Route
 
 from ice_envs.agents.portable import PortableAgent
 from ice_envs.errors import nearest
-from ice_envs.serve.openapi import describe, page
+from ice_envs.serve.openapi import describe, page, summary
 from ice_envs.serve.table import Reply, Table, refused
 
 
@@ -98,24 +97,6 @@ class Service:
         except ClientDisconnect:
             return refused(400, "the body was cut off")
         return await table.ask(bytes(body))
-
-
-def summary(agent: PortableAgent) -> dict[str, Any]:
-    """Return what a client needs to know of an agent."""
-    game, manifest = agent.game, agent.manifest
-    return {
-        "game": game.name,
-        "title": game.title,
-        "title_ja": game.title_ja,
-        "version": game.version,
-        "seats": manifest["seats"],
-        "agent": manifest["name"],
-        "description": manifest["description"],
-        "value": manifest["outputs"][1]["meaning"],
-        "value_units": manifest["outputs"][1]["units"],
-        "move": f"/games/{game.name}/move",
-        "view_schema": f"/games/{game.name}/view_schema",
-    }
 
 
 def answer(reply: Reply, retry: bool = False) -> JSONResponse:

@@ -15,6 +15,14 @@ from ice_envs.engine.schema import TEXT, Schema, fields_of, list_of, one_of, who
 
 NUMBER: Schema = {"type": "number"}
 ERROR = fields_of({"detail": {**TEXT, "description": "what was wrong, in one sentence that names the field"}})
+SUMMARY = fields_of(
+    {
+        **dict.fromkeys(("game", "title", "title_ja"), TEXT),
+        "version": whole(0, 1 << 31),
+        "seats": {**list_of(whole(2, 8)), "description": "table sizes that the agent plays"},
+        **dict.fromkeys(("agent", "description", "value", "value_units", "move", "view_schema"), TEXT),
+    }
+)
 REFUSALS = {
     "400": "The body is not JSON.",
     "413": "The body is longer than {body_bytes} bytes.",
@@ -26,7 +34,7 @@ REFUSALS = {
 def describe(agents: Sequence[PortableAgent], body_bytes: int) -> dict[str, Any]:
     """Return the OpenAPI document of a service of these agents."""
     paths: dict[str, Any] = {
-        "/games": {"get": _get("The games, each with the agent that plays it", {"type": "array"})},
+        "/games": {"get": _get("The games, each with the agent that plays it", list_of(SUMMARY, 1))},
         "/openapi.json": {"get": _get("This document", {"type": "object"})},
     }
     schemas: dict[str, Schema] = {"Error": ERROR}
@@ -45,6 +53,24 @@ def describe(agents: Sequence[PortableAgent], body_bytes: int) -> dict[str, Any]
         },
         "paths": paths,
         "components": {"schemas": schemas},
+    }
+
+
+def summary(agent: PortableAgent) -> dict[str, Any]:
+    """Return what a client needs to know of an agent."""
+    game, manifest = agent.game, agent.manifest
+    return {
+        "game": game.name,
+        "title": game.title,
+        "title_ja": game.title_ja,
+        "version": game.version,
+        "seats": manifest["seats"],
+        "agent": manifest["name"],
+        "description": manifest["description"],
+        "value": manifest["outputs"][1]["meaning"],
+        "value_units": manifest["outputs"][1]["units"],
+        "move": f"/games/{game.name}/move",
+        "view_schema": f"/games/{game.name}/view_schema",
     }
 
 

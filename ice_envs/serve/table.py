@@ -39,8 +39,7 @@ class Table:
         self.agent = agent
         self.game = agent.game
         self._waiting: asyncio.Queue[tuple[bytes, asyncio.Future[Reply]]] = asyncio.Queue()
-        self._thread = ThreadPoolExecutor(1, f"{agent.game.name}-model")
-        self._task: asyncio.Task[None] | None = None
+        self._serving: asyncio.Task[None] | None = None
 
     async def ask(self, body: bytes) -> Reply:
         """Return the reply to a request whose body is a view as JSON."""
@@ -49,26 +48,27 @@ class Table:
         return await answered
 
     def open(self) -> None:
-        """Begin to answer."""
-        self._task = asyncio.create_task(self._serve())
+        """Begin to answer, in the event loop that is running."""
+        self._waiting = asyncio.Queue()
+        self._serving = asyncio.create_task(self._serve())
 
     def close(self) -> None:
         """Stop answering."""
-        if self._task:
-            self._task.cancel()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._serving:
+            self._serving.cancel()
 
     async def _serve(self) -> NoReturn:
         loop = asyncio.get_running_loop()
-        while True:
-            asked = [await self._waiting.get()]
-            while not self._waiting.empty() and len(asked) < MOST_TOGETHER:
-                asked.append(self._waiting.get_nowait())
-            asked = [(body, answered) for body, answered in asked if not answered.done()]  # some gave up
-            replies = await loop.run_in_executor(self._thread, self.replies, [body for body, _ in asked])
-            for (_, answered), reply in zip(asked, replies, strict=True):
-                if not answered.done():
-                    answered.set_result(reply)
+        with ThreadPoolExecutor(1, f"{self.game.name}-model") as thread:
+            while True:
+                asked = [await self._waiting.get()]
+                while not self._waiting.empty() and len(asked) < MOST_TOGETHER:
+                    asked.append(self._waiting.get_nowait())
+                asked = [(body, answered) for body, answered in asked if not answered.done()]  # some gave up
+                replies = await loop.run_in_executor(thread, self.replies, [body for body, _ in asked])
+                for (_, answered), reply in zip(asked, replies, strict=True):
+                    if not answered.done():
+                        answered.set_result(reply)
 
     def replies(self, bodies: Sequence[bytes]) -> list[Reply]:
         """Return the reply to each body; what is wrong with one changes nothing for the others."""

@@ -19,7 +19,7 @@ from ice_envs.games import NAMES, find_game
 from tests import portable_agents
 from tests.portable_agents import evaluation_row
 from training.export import export
-from training.network import ActorCritic, new_model
+from training.network import ActorCritic, NetworkShape, new_model
 from training.parity import parity_file
 from training.run_folder import Origin
 
@@ -34,10 +34,11 @@ ORIGIN = Origin(
 
 def new_network(game: Game) -> ActorCritic:
     """Return an untrained network whose logits differ as much as a trained one's."""
-    policy = new_model(game, [64, 32], 1e-3, 1, "cpu").policy
+    policy = new_model(game, NetworkShape([64, 32], [16, 8], [8]), 1e-3, 1, "cpu").policy
     with torch.no_grad():
-        policy.action_net.weight *= 300
-        policy.value_net.weight *= 3
+        for part in filter(None, (policy.action_net.each, policy.action_net.others)):
+            part.weight *= 300
+        policy.value_net.layer.weight *= 3
     return ActorCritic(policy)
 
 

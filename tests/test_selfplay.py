@@ -298,7 +298,7 @@ def test_an_opponent_that_cheats_is_stopped():
 
 def test_actions_are_drawn_with_their_probabilities():
     policy = network()
-    torch.nn.init.normal_(policy.action_head.each.weight, std=1, generator=torch.Generator().manual_seed(0))
+    torch.nn.init.normal_(policy.action_head.each.weight, std=0.3, generator=torch.Generator().manual_seed(0))
     states = Batch(GAME, 1, seed=4, num_players=4).states
     observation, mask = np.zeros((1, GAME.layout.size), np.uint8), masks(GAME, states)
     loops.observe_games(states, observation, mask, np.zeros(1, np.int64))

@@ -64,7 +64,7 @@ def untrained(bench: Bench, folder: Path) -> Path:
     game = bench.game
     words = ["--env", game.name]
     settings = command_line.read_settings(TrainSettings, "training.benchmark", words, game_defaults=True)
-    network = ActorCritic(new_model(game, settings.hidden, settings.learning_rate, bench.seed, "cpu").policy)
+    network = ActorCritic(new_model(game, settings.shape, settings.learning_rate, bench.seed, "cpu").policy)
     origin = Origin(
         algorithm="none", decisions=0, seconds=0.0, seed=bench.seed, num_players=list(game.table_sizes), options={},
         reward=settings.reward, settings="", versions=command_line.versions(),

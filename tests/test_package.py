@@ -19,7 +19,12 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ice_envs"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 BASE = {"numpy", "numba", "gymnasium", "pettingzoo"}
-EXTRAS = {"faces/sb3.py": "stable_baselines3", "agents/portable.py": "onnxruntime"}
+EXTRAS = {
+    "faces/sb3.py": "stable_baselines3",
+    "agents/portable.py": "onnxruntime",
+    "serve/__main__.py": "uvicorn",
+    "serve/app.py": "starlette",
+}
 """The only files that import an optional package, each one."""
 
 

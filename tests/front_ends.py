@@ -36,8 +36,9 @@ def new_network(game: Game) -> ActorCritic:
     """Return an untrained network whose logits differ as much as a trained one's."""
     policy = new_model(game, NetworkShape([64, 32], [16, 8], [8]), 1e-3, 1, "cpu").policy
     with torch.no_grad():
-        for part in filter(None, (policy.action_net.each, policy.action_net.others)):
-            part.weight *= 300
+        for head in (policy.action_net.each, policy.action_net.others):
+            if head is not None:
+                head.weight *= 300
         policy.value_net.layer.weight *= 3
     return ActorCritic(policy)
 

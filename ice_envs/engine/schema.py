@@ -19,7 +19,7 @@ TEXT: Schema = {"type": "string"}
 
 def whole(low: int, high: int) -> Schema:
     """Return the schema of a whole number from `low` to `high`."""
-    return {"type": "integer", "minimum": low, "maximum": high}
+    return {"type": "integer", "minimum": int(low), "maximum": int(high)}  # NumPy's numbers are no plain data
 
 
 def one_of(names: Iterable[str]) -> Schema:
@@ -31,7 +31,7 @@ def list_of(item: Schema, least: int = 0, most: int | None = None, distinct: boo
     """Return the schema of a list of `least` to `most` items, no two alike if they are `distinct`."""
     length: Schema = {"minItems": least} if least else {}
     if most is not None:
-        length["maxItems"] = most
+        length["maxItems"] = int(most)
     return {"type": "array", "items": item, **length, **({"uniqueItems": True} if distinct else {})}
 
 

@@ -15,7 +15,7 @@ it has to win.
 | Number of agents   | 3 to 4 (default 4)                                   |
 | Action Shape       | ()                                                   |
 | Action Values      | Discrete(71)                                         |
-| Observation Shape  | (1097,)                                              |
+| Observation Shape  | (975,)                                               |
 | Observation Values | [0, 160]                                             |
 
 ### Arguments

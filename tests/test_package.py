@@ -18,7 +18,7 @@ from tests.face_helpers import in_process
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ice_envs"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-BASE = {"numpy", "numba", "gymnasium", "pettingzoo"}
+BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo"}  # llvmlite is a part of numba, and comes with it
 EXTRAS = {
     "faces/sb3.py": "stable_baselines3",
     "agents/portable.py": "onnxruntime",

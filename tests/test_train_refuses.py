@@ -124,7 +124,8 @@ def test_the_help_names_every_setting_with_its_text():
 
 
 def test_a_network_of_other_layers_is_nothing_to_begin_with(run, tmp_path):
-    words = [*SMALL, *EVALUATED, "--hidden", "16", "8", "--start", str(run), "--out", str(tmp_path / "new")]
+    widths = ["--hidden", "16", "8", "--kind_hidden", "16", "16"]
+    words = [*SMALL, *EVALUATED, *widths, "--start", str(run), "--out", str(tmp_path / "new")]
     refused(f"the network in {run} has layers of [16], not of [16, 8]: set hidden", *words)
     assert not (tmp_path / "new").exists()
 

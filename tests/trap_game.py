@@ -16,6 +16,7 @@ from ice_envs.engine.game import Game, Rules, record_dtype, register_rules
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
+from ice_envs.engine.schema import ViewFields
 
 TRAP, SAFE = 4, 5
 RIGHT = 1
@@ -111,6 +112,7 @@ TRAP_GAME = register_rules(
         table_sizes=(2,),
         options_type=TrapOptions,
         dtype=DTYPE,
+        view_fields=ViewFields({}, {}, {}),
         layout=Layout([("decisions", (1,), 0, 2, ""), ("extra", (1,), 0, 1, "")]),
         labels=("answer 0", "answer 1", "answer 2", "answer 3", "set the trap", "play safe"),
         labels_ja=("answer 0", "answer 1", "answer 2", "answer 3", "set the trap", "play safe"),

@@ -200,15 +200,18 @@ def starting_model(settings: TrainSettings) -> MaskablePPO | None:
     if settings.start is None:
         return None
     model = RunFolder(settings.start).load_model("best.zip", find_game(settings.env))
-    hidden = layers(model)
-    if hidden != settings.hidden:
-        raise IceError(f"the network in {settings.start} has layers of {hidden}, not of {settings.hidden}: set hidden")
+    for name, widths in shape_of(model).items():
+        if widths != getattr(settings, name):
+            raise IceError(
+                f"the network in {settings.start} has layers of {widths}, not of {getattr(settings, name)}: set {name}"
+            )
     return model
 
 
-def layers(model: MaskablePPO) -> list[int]:
-    """Return the widths of a network's hidden layers."""
-    return list(model.policy_kwargs["features_extractor_kwargs"]["hidden"])
+def shape_of(model: MaskablePPO) -> dict[str, list[int]]:
+    """Return the settings in SHAPE that a network was made with."""
+    arguments = model.policy_kwargs | model.policy_kwargs["features_extractor_kwargs"]
+    return {name: list(arguments[name]) for name in SHAPE}
 
 
 def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSettings:

@@ -41,7 +41,7 @@ VIEW_FIELDS = ViewFields(
         dealer=(_SEAT, "who deals"),
         hand=(list_of(fields_of(_CARD), 0, HAND_SIZES[-1], distinct=True), "own cards"),
         rolled=(
-            list_of(list_of(fields_of(_DIE), 0, int(OWN_ROLLS[-1])), 3, MAX_PLAYERS),
+            list_of(list_of(fields_of(_DIE), 0, OWN_ROLLS[-1]), 3, MAX_PLAYERS),
             "of each seat the dice that it rolled for itself",
         ),
         drafted=(list_of(fields_of({"seat": _SEAT, **_DIE}), 0, _MOST_DICE), "the dice drafted, in order"),

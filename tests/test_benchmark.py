@@ -368,7 +368,7 @@ def test_portable_agents_are_timed_here_and_over_http(tmp_path):
     [
         (["--env", "dokito"], "unknown game 'dokito' (did you mean 'dokitto'?)"),
         (["--only", "bach"], "not 'bach'"),
-        (["--only=[]"], "name at least one section: batch, aec, search, training, agents, startup"),
+        (["--only=[]"], "name at least one section: batch, aec, search, search_agents, training, agents, startup"),
         (["--num_players", "6"], "dokitto is played by 2 to 5 seats, not 6"),
         (["--threads", "0"], "threads must be from 1 to 1024, not 0"),
         (["--seed", "-1"], "seed must be from 0"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, TypedDict
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ice_envs.agents.manifest import Manifest
@@ -21,7 +22,7 @@ from training.network import ActorCritic
 
 SCHEMA = "ice-parity/1"
 POSITIONS = 64
-GAMES, STEPS = 64, 200
+GAMES, STEPS = 64, 100
 AT_RANDOM = 0.25
 SEED = 64
 
@@ -52,6 +53,12 @@ class ParityFile(TypedDict):
 
 def parity_file(network: ActorCritic, game: Game, manifest: Manifest) -> ParityFile:
     """Return the content of parity.json for an agent whose manifest is whole."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # rows are few: a second thread would wait more than it works, much more beside other work
+    try:
+        positions = list(parity_positions(network, game, manifest))
+    finally:
+        torch.set_num_threads(threads)
     return ParityFile(
         schema=SCHEMA,
         game=game.name,
@@ -60,7 +67,7 @@ def parity_file(network: ActorCritic, game: Game, manifest: Manifest) -> ParityF
         labels_hash=game.labels_hash,
         sha256=manifest["onnx"]["sha256"],
         tolerance=manifest["parity"]["tolerance"],
-        positions=list(parity_positions(network, game, manifest)),
+        positions=positions,
     )
 
 

@@ -101,7 +101,7 @@ def take_part(board: Any, work: Any, me: int, job: int) -> bool:
         for turn in range(threads):
             thread = (me + turn) % threads
             cell, stop = _POSTED + thread * _LINE, chunks * (thread + 1) // threads
-            while load(board, cell) & _NEXT < stop:
+            if load(board, cell) & _NEXT < stop:
                 taken = fetch_add(board, cell, 1)  # job and chunk in one: whatever job it now is, it is this one
                 chunk = taken & _NEXT
                 if chunk < stop:
@@ -109,6 +109,7 @@ def take_part(board: Any, work: Any, me: int, job: int) -> bool:
                     do_part(taken >> 32, work, first, min(first + board[_CHUNK], len(work.states)))
                     fetch_add(board, _FINISHED, 1)
                     looks = 0
+                break  # a thread's own chunks come first, also when they are posted a moment after another's
         if me == 0 and load(board, _FINISHED) == chunks:
             return True
     return False

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from ice_envs.engine.cells import copy_cells, write_bits
+from ice_envs.engine.bits import write_bits
+from ice_envs.engine.cells import copy_cells
 from ice_envs.engine.jit import compiled
 
 
 @compiled
-def write(out: Any, place: int, bits: int) -> None:
-    write_bits(out, place, bits)
+def write(bits: int, count: int, cells: Any, first: int) -> None:
+    write_bits(bits, count, cells, first)
 
 
 @compiled
@@ -23,11 +24,11 @@ def copy(out: Any, place: int, cells: Any, count: int) -> None:
     copy_cells(out, place, cells, count)
 
 
-@pytest.mark.parametrize("function", [write, write_bits], ids=["compiled", "plain"])
+@pytest.mark.parametrize("function", [write, write_bits.py_func], ids=["compiled", "plain"])
 def test_eight_bits_become_eight_cells(function: Callable[..., None]):
     for bits in range(512):
         out = np.full(12, 7, np.uint8)
-        function(out, 3, bits)
+        function(bits, 8, out, 3)
         assert out.tolist() == [7] * 3 + [bits >> k & 1 for k in range(8)] + [7]
 
 

@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
@@ -156,6 +157,23 @@ def check_complete(path: Path, settings_type: type[Any]) -> None:
     missing = kinds.keys() - dict(_dotted(_check_config(path, kinds), kinds)).keys()
     if missing:
         raise IceError(f"{path} is cut off or of another version: it lacks {', '.join(sorted(missing))}")
+
+
+def continued(
+    path: Path, settings_type: type[Settings], program: str, words: Sequence[str], fixed: Sequence[str]
+) -> Settings:
+    """Return the settings in a run's own file at `path` under the flags given now, `words`.
+
+    Raises IceError for a file that is not whole, and for a change of what is `fixed`.
+    """
+    check_complete(path, settings_type)
+    saved = read_settings(settings_type, program, [f"--config={path}"])
+    resumed = read_settings(settings_type, program, [f"--config={path}", *words])
+    for name in fixed:
+        was, now = attrgetter(name)(saved), attrgetter(name)(resumed)
+        if now != was:
+            raise IceError(f"{name} cannot change when a run is continued: it was {was}, not {now}")
+    return resumed
 
 
 def versions() -> dict[str, str | bool | None]:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -43,12 +42,7 @@ def announce(run: Run, console: Console) -> None:
     """Say what the run will do, and for how long."""
     settings = run.settings
     seats = ", ".join(map(str, run.sizes))
-    ends = [f"about {settings.minutes:g} minutes"] if settings.minutes else []
-    ends += [f"{settings.steps:,} decisions"] if settings.steps else []
-    console.print(
-        f"Training an agent for {run.game.title} ({seats} seats, one network for all) on {run.device}, "
-        f"{settings.threads} threads, for {' or '.join(ends)}."
-    )
+    console.print(f"Training an agent for {run.game.title} ({seats} seats, one network for all) {means(run)}.")
     share, playouts = settings.teacher.share, settings.teacher.playouts
     if share > 0:
         when = "All the time" if share >= 1 else f"For the first {share:.0%}"
@@ -56,6 +50,19 @@ def announce(run: Run, console: Console) -> None:
         console.print(
             f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
         )
+    say_where(run, console)
+
+
+def means(run: Run) -> str:
+    """Return in words where a run computes, with how many threads, and for how long."""
+    settings = run.settings
+    ends = [f"about {settings.minutes:g} minutes"] if settings.minutes else []
+    ends += [f"{settings.steps:,} decisions"] if settings.steps else []
+    return f"on {run.device}, {settings.threads} threads, for {' or '.join(ends)}"
+
+
+def say_where(run: Run, console: Console) -> None:
+    """Say where a run is kept, and why it does not begin at once."""
     console.print(f"Everything goes into {run.folder.path}. Ctrl-C stops and saves; nothing is lost.")
     if is_cold():
         console.print("Compiling the game: this takes some seconds, the first time only.")
@@ -218,15 +225,7 @@ def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSett
     """Return the settings of the run to resume, if one is named, under the flags given now, `words`."""
     if settings.resume is None:
         return settings
-    config = settings.resume / "config.yaml"
-    command_line.check_complete(config, TrainSettings)
-    saved = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}"])
-    resumed = command_line.read_settings(TrainSettings, PROGRAM, [f"--config={config}", *words])
-    for name in FIXED:
-        was, now = attrgetter(name)(saved), attrgetter(name)(resumed)
-        if now != was:
-            raise IceError(f"{name} cannot change when a run is continued: it was {was}, not {now}")
-    return resumed
+    return command_line.continued(settings.resume / "config.yaml", TrainSettings, PROGRAM, words, FIXED)
 
 
 def main(settings: TrainSettings) -> int:

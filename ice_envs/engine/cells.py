@@ -1,4 +1,4 @@
-"""Cells of an observation written many at once: what a compiler makes of a loop over a few bytes is slower."""
+"""Cells of an observation copied many at once: what a compiler makes of a loop over a few bytes is slower."""
 
 from __future__ import annotations
 
@@ -8,34 +8,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-_EACH = 0x0101010101010101
-
-
-def write_bits(out: Any, place: int, bits: int) -> None:
-    """Write the lowest eight bits of a whole number, the lowest one first, into `out[place : place + 8]` (uint8)."""
-    out[place : place + 8] = [bits >> k & 1 for k in range(8)]
-
 
 def copy_cells(out: Any, place: int, cells: Any, count: int) -> None:
     """Copy the first `count` of `cells`, numbers of one byte from 0 to 127, into `out` (uint8) from `place` on."""
     out[place : place + count] = cells[:count]
-
-
-@intrinsic
-def _spread(context: Any, out: Any, place: Any, bits: Any) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        cells = context.make_array(signature.args[0])(context, builder, arguments[0])
-        each, low, kept, high, seven = (
-            context.get_constant(types.uint64, number)
-            for number in (_EACH, 255, 0x8040201008040201, 127 * _EACH, 7)  # `kept`: in byte k nothing but bit k
-        )
-        bits = builder.and_(builder.mul(builder.and_(arguments[2], low), each), kept)
-        ones = builder.and_(builder.lshr(builder.add(bits, high), seven), each)
-        first = builder.gep(cells.data, [arguments[1]])
-        builder.store(ones, builder.bitcast(first, ones.type.as_pointer()), align=1)
-        return context.get_dummy_value()
-
-    return types.void(out, types.int64, types.int64), emit
 
 
 @intrinsic
@@ -53,13 +29,6 @@ def _copy(context: Any, out: Any, place: Any, cells: Any, count: Any) -> Any:
 def _are_bytes(*arrays: Any) -> bool:
     """Return whether these are types of rows whose cells lie side by side, a byte each."""
     return all(array.ndim == 1 and array.layout == "C" and array.dtype.bitwidth == 8 for array in arrays)
-
-
-@overload(write_bits, strict=False, inline="always")
-def _write_bits(out: Any, place: Any, bits: Any) -> Any:
-    if _are_bytes(out):
-        return lambda out, place, bits: _spread(out, place, bits)  # type: ignore[call-arg]  # numba passes the context
-    return None
 
 
 @overload(copy_cells, strict=False, inline="always")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ice_envs.engine.bits import count_bits, lowest_bit
-from ice_envs.engine.cells import copy_cells, write_bits
+from ice_envs.engine.bits import count_bits, lowest_bit, write_bits
+from ice_envs.engine.cells import copy_cells
 from ice_envs.engine.jit import compiled
 from ice_envs.engine.layout import Layout
 from ice_envs.engine.seats import relative
@@ -284,8 +284,7 @@ def compare(out: Any, action: int, most: int) -> None:
 def write_table(state: Any, seat: int, out: Any) -> None:
     """Write what lies open: the cards that are not, everybody's dice, the middle and the trump."""
     unseen, other = unseen_cards(state, seat), seat
-    for color in range(NUM_COLORS):
-        write_bits(out, _UNSEEN + color * NUM_NUMBERS, unseen >> (color * NUM_NUMBERS))
+    write_bits(unseen, NUM_CARDS, out, _UNSEEN)
     for suit in range(NUM_SUITS):
         out[_UNSEEN_SUITS + suit] = count_bits(unseen & SUIT_CARDS[state.trump, suit])
     for place in range(state.num_players - 1):
@@ -342,10 +341,8 @@ def write_seats(state: Any, seat: int, out: Any) -> None:
         out[_TRICKS + place] = state.tricks[seat]
         out[_TOTALS + place] = state.totals[seat]
         seat = next_seat(state, seat)
-    for cell in range(0, MAX_PLAYERS * NUM_SUITS, 8):
-        write_bits(out, _VOIDS + cell, voids >> cell)
-    for cell in range(0, 2 * MAX_PLAYERS * NUM_BIDS, 8):
-        write_bits(out, _BIDS + cell, bids >> cell)
+    write_bits(voids, MAX_PLAYERS * NUM_SUITS, out, _VOIDS)
+    write_bits(bids, 2 * MAX_PLAYERS * NUM_BIDS, out, _BIDS)
 
 
 @compiled

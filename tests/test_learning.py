@@ -17,7 +17,7 @@ from tests.toy_game import KEEP, KEEP_OR_SWAP, NUM_CARDS, SWAP, TURNS
 from training.network import ActorCritic, NetworkShape, new_model
 from training.ppo import PPO
 from training.selfplay import Decisions, SelfPlay
-from training.teacher import Lessons, Memory, Teacher, TeacherSettings, centered, search_gains
+from training.teacher import Lessons, Memory, Teacher, TeacherSettings, centered, search_gains, tree_values
 
 DOKITTO = find_game("dokitto")
 
@@ -239,6 +239,7 @@ def test_centering_keeps_what_a_softmax_sees():
     found = centered(scores, legal)
     assert found.tolist() == [[-2, -1, 3, 0], [-1, 0, 1, 0]]
     assert torch.equal(centered(scores + 10 * legal, legal), found)
+    assert centered(scores[:1], torch.tensor([[3.0, 1.0, 0.0, 0.0]])).tolist() == [[-0.25, 0.75, 0, 0]]
 
 
 def positions(count, seed):
@@ -250,18 +251,18 @@ def positions(count, seed):
     return found.map(lambda part: part[real])
 
 
-def taught_by(settings, imitate=False):
+def taught_by(settings, method="flat"):
     memory = Memory(DOKITTO, settings.memory)
-    return Teacher(DOKITTO, settings, 0.5, max_grad_norm=0.5, threads=1, memory=memory, imitate=imitate)
+    return Teacher(DOKITTO, settings, 0.5, max_grad_norm=0.5, threads=1, memory=memory, method=method)
 
 
 def lessons(count, first=0):
     numbers = np.arange(first, first + count)
-    gains = np.zeros((count, DOKITTO.num_actions), np.float16)
-    gains[:, 3] = numbers
+    scores, weights = np.zeros((2, count, DOKITTO.num_actions), np.float16)
+    scores[:, 3], weights[:, 5] = numbers, -numbers
     states = np.zeros(count, DOKITTO.dtype)
     states["decisions"] = numbers
-    return Lessons(states, gains, np.float32(numbers))
+    return Lessons(states, scores, weights, np.float32(numbers))
 
 
 def test_a_memory_keeps_the_newest_lessons_whole():
@@ -271,7 +272,7 @@ def test_a_memory_keeps_the_newest_lessons_whole():
         memory.add(lessons(count, first))
         drawn = memory.draw(300, generator)
         assert set(drawn.returns) == set(expected)
-        for part in (drawn.states["decisions"], drawn.gains[:, 3]):
+        for part in (drawn.states["decisions"], drawn.scores[:, 3], -drawn.weights[:, 5]):
             assert (part == drawn.returns).all()
 
 
@@ -303,7 +304,7 @@ def test_decisions_without_a_choice_teach_nothing():
 
 
 def test_the_network_comes_to_play_as_the_baseline_that_it_imitates():
-    teacher = taught_by(TeacherSettings(minibatch=256, greedy_bonus=1.0), imitate=True)
+    teacher = taught_by(TeacherSettings(minibatch=256, greedy_bonus=1.0), "greedy")
     model = new_model(DOKITTO, NetworkShape([64], [32], [8]), 3e-3, 0, "cpu")
     network = ActorCritic(model.policy)
     play = SelfPlay(Batch(DOKITTO, 256, 0, (2, 3, 4, 5)), network, [], 16, 1.0, 0.95)
@@ -349,3 +350,38 @@ def test_the_network_comes_to_agree_with_the_search():
     assert agreement > chance + 0.04  # three standard errors
     assert part > max(part_before, 0) + 0.1
     assert losses[-1] < losses[0]  # the same lesson
+
+
+def test_the_tree_that_the_network_guides_does_not_depend_on_threads():
+    network = ActorCritic(new_model(DOKITTO, NetworkShape([8], [8], [8]), 1e-3, 0, "cpu").policy)
+    found = positions(100, 3)
+    once, again = (
+        tree_values(DOKITTO, found.states, network, 60, np.random.SeedSequence(5), threads) for threads in (1, 2)
+    )
+    for first, second in zip(once, again, strict=True):
+        assert (first == second).all()
+    values, visits = once
+    assert (visits.sum(axis=1) == 60).all()
+    assert (visits[found.mask == 0] == 0).all()
+    assert values.min() >= 0
+    assert values.max() <= 1
+
+
+def test_the_network_learns_what_the_tree_finds():
+    settings = TeacherSettings(simulations=60, tree_temperature=0.02, minibatch=64, passes=4, memory=4000)
+    teacher = taught_by(settings, "tree")
+    model = new_model(DOKITTO, NetworkShape([64], [32], [8]), 3e-3, 0, "cpu")
+    network = ActorCritic(model.policy)
+    unseen = positions(500, 1)
+    values, visits = tree_values(DOKITTO, unseen.states, network, 1000, np.random.SeedSequence(9), 1)
+    among_tried = np.where(visits > 0, values, -np.inf)
+
+    def missed():
+        """Return by how much the network's choices are worse than the best."""
+        choice = network.answer(unseen.observation, unseen.mask)[0].argmax(dim=1).numpy()
+        return (among_tried.max(axis=1) - values[np.arange(len(choice)), choice]).mean()
+
+    before = missed()
+    for seed in range(6):
+        teacher.learn(network, model.policy.optimizer, positions(500, 10 + seed), np.random.SeedSequence(seed))
+    assert missed() < 0.8 * before

@@ -73,6 +73,8 @@ def refused(sentence, *words):
         ("--trace -0.1", "trace must be from 0 to 1, not -0.1"),
         ("--ppo.epochs 0", "ppo.epochs must be from 1"),
         ("--teacher.playouts 0", "teacher.playouts must be from 1"),
+        ("--teacher.simulations -1", "teacher.simulations must be from 0"),
+        ("--teacher.tree_after 2", "teacher.tree_after must be from 0 to 1"),
         (
             "--evaluation_games 50",
             "50 games are not two or more whole deals in every seat at 2, 3, 4, 5 seats: take 60",

@@ -272,7 +272,7 @@ class ActorCritic(nn.Module):
 
 
 class NetworkAgent(Agent):
-    """Plays the most probable legal action of a network, as an exported agent does."""
+    """Plays the most probable legal action of a network, as an exported agent does; may guide a search as such."""
 
     game: Game
 
@@ -286,6 +286,14 @@ class NetworkAgent(Agent):
         loops.observe_games(states, observation, mask, np.empty(len(states), np.int64))
         actions: NDArray[np.int64] = self.network.answer(observation, mask)[0].argmax(dim=1).cpu().numpy()
         return actions
+
+    def check(self, states: States) -> None:
+        """Accept every table size: a network answers wherever its game is played."""
+
+    def answer(self, observation: NDArray[Any], mask: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return masked logits (N, A) and values (N,) of observations (N, L) and masks of legal actions (N, A)."""
+        logits, value = self.network.answer(observation, mask)
+        return logits.cpu().numpy(), value.cpu().numpy()
 
 
 def kind_cells(game: Game) -> list[list[int]]:

@@ -117,9 +117,10 @@ class Run:
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
         self.memory = Memory(self.game, settings.teacher.memory)
-        self.imitator = self._teacher(0, imitate=True)
-        self.teacher = self._teacher(0)
-        self.skilled_teacher = self._teacher(settings.teacher.skilled)
+        self.imitator = self._teacher("greedy")
+        self.teacher = self._teacher("flat", skilled=0)
+        self.skilled_teacher = self._teacher("flat")
+        self.tree_teacher = self._teacher("tree")
         self.rivals = load_rivals(settings, self.game)
         self.iteration = 0
         self.decisions = 0
@@ -128,10 +129,10 @@ class Run:
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
 
-    def _teacher(self, skilled: int, imitate: bool = False) -> Teacher:
+    def _teacher(self, method: Literal["greedy", "flat", "tree"], skilled: int | None = None) -> Teacher:
         settings, ppo = self.settings, self.settings.ppo
-        teacher = replace(settings.teacher, skilled=skilled)
-        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, self.memory, imitate)
+        teacher = settings.teacher if skilled is None else replace(settings.teacher, skilled=skilled)
+        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, self.memory, method)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -210,6 +211,8 @@ class Run:
             return self.settings.ppo
         if progress < teacher.imitate_until:
             return self.imitator
+        if teacher.simulations and progress >= teacher.tree_after:
+            return self.tree_teacher
         return self.skilled_teacher if progress >= teacher.skilled_after else self.teacher
 
     def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
@@ -262,10 +265,13 @@ class Run:
 
     def _algorithm(self) -> str:
         teacher = self.settings.teacher
-        imitated, share = min(teacher.imitate_until, teacher.share), teacher.share
+        share = teacher.share
+        imitated = min(teacher.imitate_until, share)
+        tree = max(min(teacher.tree_after, share), imitated) if teacher.simulations else share
         stages = [
             f"imitation of the greedy baseline until {imitated:.0%}" if imitated > 0 else "",
-            f"flat Monte-Carlo search as teacher until {share:.0%}" if share > imitated else "",
+            f"flat Monte-Carlo search as teacher until {tree:.0%}" if tree > imitated else "",
+            f"expert iteration with search:{teacher.simulations} until {share:.0%}" if share > tree else "",
             f"masked PPO {self._playing()}" if share < 1 else "",
         ]
         return ", then ".join(filter(None, stages))

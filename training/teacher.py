@@ -1,11 +1,14 @@
 """A search as teacher: the policy learns the gains that flat Monte-Carlo search finds for every legal action.
 
+Or the win shares that a tree search finds which the network itself guides, round and round: expert iteration (Anthony,
+Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017).
+
 With a bonus for what the greedy baseline would do, the search overrules it only where it finds enough to gain;
 learning the bonus alone, for a while, costs no search and begins a run at the strength of the baseline.
 
 A game's outcome says little about one decision; a search says something about each of its actions. The gains are
 regressed rather than the best action imitated: with few playouts they are noisy, and a mean forgives noise that a
-maximum does not.
+maximum does not. So are the tree's, where each action counts as often as it was tried.
 """
 
 from __future__ import annotations
@@ -14,17 +17,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ice_envs.agents.search import SearchAgent
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
 from ice_envs.engine.playouts import action_values
 from ice_envs.errors import IceError, check_range, whole_number
-from training.network import ActorCritic
+from training.network import ActorCritic, NetworkAgent
 from training.selfplay import Decisions
 
 
@@ -44,10 +48,16 @@ class TeacherSettings:
     """Until this part of the run there is this bonus alone and no search: the policy learns to play as the baseline."""
     skilled_after: float = 0.45
     """Until this part of the run all playouts are random: they teach less, but five times as fast."""
+    simulations: int = 0
+    """Simulations for each position of the tree search, guided by the network, that teaches after the flat one."""
+    tree_after: float = 0.5
+    """From this part of the run on the tree search teaches, if it has simulations."""
     win_bonus: float = 4.0
     """What winning is worth to the search, in points, besides the points of the round."""
     temperature: float = 0.25
     """Points by which an action must be better to be e times as probable."""
+    tree_temperature: float = 0.015
+    """The same for what the tree search finds, as a part of the games won."""
     policy_weight: float = 0.25
     """Weight of the squared error of the policy's scores, beside the value's."""
     minibatch: int = 1024
@@ -66,8 +76,11 @@ class TeacherSettings:
         if self.imitate_until and not self.greedy_bonus:
             raise IceError("teacher.imitate_until needs a teacher.greedy_bonus of more than 0: what is to be learned")
         check_range("teacher.skilled_after", self.skilled_after, 0, 1)
+        whole_number("teacher.simulations", self.simulations, 0, 1 << 20)
+        check_range("teacher.tree_after", self.tree_after, 0, 1)
         check_range("teacher.win_bonus", self.win_bonus, 0)
         check_range("teacher.temperature", self.temperature, 1e-6)
+        check_range("teacher.tree_temperature", self.tree_temperature, 1e-6)
         check_range("teacher.policy_weight", self.policy_weight, 0)
         whole_number("teacher.minibatch", self.minibatch, 1, 1 << 30)
         whole_number("teacher.passes", self.passes, 1, 1 << 10)
@@ -116,12 +129,23 @@ def search_gains(
     return gains
 
 
+def tree_values(
+    game: Game, states: States, network: ActorCritic, simulations: int, seed: np.random.SeedSequence, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return each action's win share (N, A) in a tree search that the network guides, and how often it was tried."""
+    searcher = SearchAgent(f"search:{simulations}", seed=seed, policy=NetworkAgent(network, game), num_threads=threads)
+    found = searcher.search(states)
+    return found.values, found.visits
+
+
 class Lessons(NamedTuple):
     """Positions with what is to be learned of them, one a row."""
 
     states: States
-    gains: NDArray[np.float16]
-    """(N, A) points that each legal action gains, 0 elsewhere."""
+    scores: NDArray[np.float16]
+    """(N, A) what the policy's scores should be, up to a constant."""
+    weights: NDArray[np.float16]
+    """(N, A) how much each score counts; all together as many as there are legal actions."""
     returns: NDArray[np.float32]
     """(N,) what the value should be."""
 
@@ -139,8 +163,8 @@ class Memory:
     """The newest lessons, at most `rows`; the oldest give way. `added` lessons have been put in so far."""
 
     def __init__(self, game: Game, rows: int) -> None:
-        gains = np.zeros((rows, game.num_actions), np.float16)
-        self.lessons = Lessons(np.zeros(rows, game.dtype), gains, np.zeros(rows, np.float32))
+        scores, weights = np.zeros((2, rows, game.num_actions), np.float16)
+        self.lessons = Lessons(np.zeros(rows, game.dtype), scores, weights, np.zeros(rows, np.float32))
         self.added = 0
 
     def add(self, lessons: Lessons) -> None:
@@ -161,7 +185,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Teacher:
-    """Teaches a network what a search finds or, with `imitate`, the bonus for the greedy baseline alone.
+    """Teaches a network what a search finds, a flat one or a tree, or how the greedy baseline plays.
 
     What the search finds goes into the memory, and is learned from again later; the baseline is asked anew.
     """
@@ -172,7 +196,7 @@ class Teacher:
     max_grad_norm: float
     threads: int
     memory: Memory
-    imitate: bool = False
+    method: Literal["greedy", "flat", "tree"] = "flat"
 
     def learn(
         self,
@@ -187,11 +211,11 @@ class Teacher:
         """
         searching, shuffling = seed.spawn(2)
         generator = np.random.default_rng(shuffling)
-        lessons = self.lessons(decisions, searching)
+        lessons = self.lessons(network, decisions, searching)
         count = len(lessons.returns)
         if count == 0:
             return {}
-        if not self.imitate and self.settings.passes > 1:
+        if self.method != "greedy" and self.settings.passes > 1:
             again = self.memory.draw((self.settings.passes - 1) * count, generator)
             self.memory.add(lessons)
             lessons = lessons.and_then(again)
@@ -203,14 +227,23 @@ class Teacher:
         policy_mean, value_mean = totals / len(minibatches)
         return {"teacher_loss": float(policy_mean), "value_loss": float(value_mean)}
 
-    def lessons(self, decisions: Decisions, seed: np.random.SeedSequence) -> Lessons:
+    def lessons(self, network: ActorCritic, decisions: Decisions, seed: np.random.SeedSequence) -> Lessons:
         """Return what there is to learn of the decisions that were a choice."""
         real = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        states = decisions.states.take(real)
-        gains = greedy_gains(self.game, states, self.settings.greedy_bonus)
-        if not self.imitate:
-            gains += search_gains(self.game, states, self.settings, seed, self.threads)
-        return Lessons(states, gains.astype(np.float16), (decisions.value + decisions.advantage).take(real))
+        states, mask, settings = decisions.states.take(real), decisions.mask.take(real, axis=0), self.settings
+        scores: NDArray[Any]
+        weights: NDArray[Any]
+        if self.method == "tree":
+            values, visits = tree_values(self.game, states, network, settings.simulations, seed, self.threads)
+            scores = values / settings.tree_temperature
+            weights = visits * (mask.sum(axis=1) / visits.sum(axis=1))[:, None]
+        else:
+            gains = greedy_gains(self.game, states, settings.greedy_bonus)
+            if self.method == "flat":
+                gains += search_gains(self.game, states, settings, seed, self.threads)
+            scores, weights = gains / settings.temperature, mask
+        returns = (decisions.value + decisions.advantage).take(real)
+        return Lessons(states, scores.astype(np.float16), weights.astype(np.float16), returns)
 
     def _step(self, network: ActorCritic, optimizer: torch.optim.Optimizer, lessons: Lessons) -> tuple[float, float]:
         """Make one step of the optimizer; return the losses of policy and value."""
@@ -220,10 +253,11 @@ class Teacher:
         loops.observe_games(lessons.states, observation, mask, np.empty(count, np.int64))
         device = next(network.parameters()).device
         legal = torch.from_numpy(mask).to(device).float()
-        gains = torch.from_numpy(lessons.gains).to(device).float()
+        scores = torch.from_numpy(lessons.scores).to(device).float()
+        weights = torch.from_numpy(lessons.weights).to(device).float()
         logits, value = network(torch.from_numpy(observation).to(device).float(), legal)
-        miss = centered(logits, legal) - centered(gains / self.settings.temperature, legal)
-        policy_loss = (miss**2).sum(dim=1).mean()
+        miss = centered(logits, weights) - centered(scores, weights)
+        policy_loss = (weights * miss**2).sum(dim=1).mean()
         value_loss = torch.nn.functional.mse_loss(value[:, 0], torch.from_numpy(lessons.returns).to(device))
         optimizer.zero_grad(set_to_none=True)
         (self.settings.policy_weight * policy_loss + self.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
@@ -232,7 +266,8 @@ class Teacher:
         return policy_loss.item(), value_loss.item()
 
 
-def centered(scores: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Return scores (B, A) less their mean over the legal actions, 0 for the others: what a softmax cannot see."""
-    kept = scores * legal
-    return (kept - kept.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal
+def centered(scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Return scores (B, A) less their weighted mean, 0 where the weight is: what a softmax cannot see is gone."""
+    kept = torch.where(weights > 0, scores, 0)
+    mean = (kept * weights).sum(dim=1, keepdim=True) / weights.sum(dim=1, keepdim=True)
+    return torch.where(weights > 0, kept - mean, 0)

@@ -43,12 +43,17 @@ def announce(run: Run, console: Console) -> None:
     settings = run.settings
     seats = ", ".join(map(str, run.sizes))
     console.print(f"Training an agent for {run.game.title} ({seats} seats, one network for all) {means(run)}.")
-    share, playouts = settings.teacher.share, settings.teacher.playouts
-    if share > 0:
-        when = "All the time" if share >= 1 else f"For the first {share:.0%}"
-        then = "" if share >= 1 else "; then it learns from playing against itself"
+    teacher = settings.teacher
+    if teacher.share > 0:
+        when = "All the time" if teacher.share >= 1 else f"For the first {teacher.share:.0%}"
+        then = "" if teacher.share >= 1 else "; then it learns from playing against itself"
         console.print(
-            f"{when} it is taught by a search that tries every move in {playouts} imagined games{then}.",
+            f"{when} it is taught by a search that tries every move in {teacher.playouts} imagined games{then}.",
+        )
+    if teacher.simulations and teacher.tree_after < teacher.share:
+        console.print(
+            f"From {teacher.tree_after:.0%} on a tree of {teacher.simulations} imagined games teaches instead, which "
+            "the network itself guides."
         )
     say_where(run, console)
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from ice_envs.agents.agent import Agent, game_of
 from ice_envs.engine import search, tree
 from ice_envs.engine.game import Game, States
 from ice_envs.errors import IceError, whole_number
-
-if TYPE_CHECKING:
-    from ice_envs.agents.portable import PortableAgent
 
 PREFIXES = ("search:", "search-flat:")
 MOST_SIMULATIONS = 1 << 30
@@ -42,6 +39,18 @@ class SearchSpec(NamedTuple):
     simulations: int | None
     milliseconds: int | None
     policy: str | None
+
+
+class Policy(Protocol):
+    """What can guide a search, such as a PortableAgent."""
+
+    game: Game
+
+    def check(self, states: States) -> None:
+        """Raise IceError for games that the policy does not play."""
+
+    def answer(self, observation: NDArray[Any], mask: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return masked logits (N, A) and values (N,) of observations (N, L) and masks of legal actions (N, A)."""
 
 
 class Found(NamedTuple):
@@ -83,7 +92,7 @@ class SearchAgent(Agent):
         spec: as `agents.load` takes it.
         game: the game to play; None for whichever it is shown.
         seed: of the agent's own random stream.
-        policy: the agent named in the spec, whose probabilities guide the search.
+        policy: whose probabilities guide the search, such as the agent named in the spec.
         num_threads: positions searched side by side; None for as many as there are processors.
     """
 
@@ -92,7 +101,7 @@ class SearchAgent(Agent):
         spec: str,
         game: Game | None = None,
         seed: int | np.random.SeedSequence = 0,
-        policy: PortableAgent | None = None,
+        policy: Policy | None = None,
         num_threads: int | None = None,
     ) -> None:
         self.name = spec

@@ -60,6 +60,21 @@ def test_the_score_of_an_action_is_added_to_that_of_its_kind_or_of_the_whole(mod
     torch.testing.assert_close(scorer_free[:, 70:], head.others(whole))
 
 
+@pytest.mark.parametrize("shape", [([16], [], [8]), ([16], [12], []), ([16], [], [])], ids=["scorer", "kinds", "plain"])
+def test_kinds_and_scorer_can_be_left_out(shape: tuple[list[int], ...]):
+    model = new_model(GAME, NetworkShape(*shape), 1e-3, 1, "cpu")
+    _, kind_hidden, action_hidden = shape
+    trunk, head = model.policy.features_extractor, model.policy.action_net
+    assert trunk.kinds == (len(GAME.kinds.names) if kind_hidden else 0)
+    assert (head.scorer is not None) == bool(action_hidden)
+    assert trunk.features_dim == 16 + trunk.kinds * 12 + bool(action_hidden) * 71 * len(GAME.action_slices)
+    observation, mask = positions(GAME, 20)
+    logits, value = ActorCritic(model.policy).answer(observation, np.ones_like(mask))
+    assert logits.shape == (20, 71)
+    assert value.shape == (20,)
+    assert logits.std(dim=0).min() > 0  # each action's score depends on the position
+
+
 def test_it_is_the_same_from_its_file_and_as_a_portable_agent(model: MaskablePPO, tmp_path: Path):
     network = ActorCritic(model.policy)
     observation, mask = positions(GAME, 50)

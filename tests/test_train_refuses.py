@@ -63,9 +63,9 @@ def refused(sentence, *words):
         ("--horizon 9", "horizon must be from 10"),  # five seats twice: no decision would have a successor
         ("--hidden 0", "hidden must be one or more widths of at least 1, not [0]"),
         ("--hidden=[]", "hidden must be one or more widths of at least 1, not []"),
-        ("--action_hidden 0", "action_hidden must be one or more widths of at least 1, not [0]"),
-        ("--kind_hidden 8 8", "kind_hidden must be as many widths of at least 1 as hidden, 1, not [8, 8]"),
-        ("--kind_hidden 0", "kind_hidden must be as many widths of at least 1 as hidden, 1, not [0]"),
+        ("--action_hidden 0", "action_hidden must be widths of at least 1, or none, not [0]"),
+        ("--kind_hidden 8 8", "kind_hidden must be as many widths of at least 1 as hidden, 1, or none, not [8, 8]"),
+        ("--kind_hidden 0", "kind_hidden must be as many widths of at least 1 as hidden, 1, or none, not [0]"),
         ("--teacher.passes 2 --teacher.memory 0", "teacher.passes of more than 1 need a teacher.memory"),
         ("--learning_rate 0", "learning_rate must be more than 0, not 0"),
         ("--final_learning_rate -1", "final_learning_rate must be at least 0, not -1"),

@@ -34,9 +34,9 @@ class NetworkShape(NamedTuple):
     hidden: Sequence[int]
     """Widths of the layers."""
     kind_hidden: Sequence[int] = ()
-    """As many widths of their part for each kind, in games with kinds."""
+    """As many widths of their part for each kind, in games with kinds; none: kinds are not told from anything else."""
     action_hidden: Sequence[int] = ()
-    """Widths of the small network that scores all actions, in games whose observation describes each."""
+    """Widths of the small network that scores all actions, in games whose observation describes each; or none."""
 
 
 class KindsLayer(nn.Module):
@@ -322,7 +322,7 @@ def action_cells(game: Game) -> list[list[int]]:
 
 def new_model(game: Game, shape: NetworkShape, learning_rate: float, seed: int, device: str) -> MaskablePPO:
     """Return an untrained MaskablePPO whose policy is a shared trunk with two heads."""
-    kinds = game.kinds.actions if game.kinds else ()
+    kinds = game.kinds.actions if game.kinds and shape.kind_hidden else ()
     return MaskablePPO(
         Policy,
         SB3VecEnv(game, num_envs=1, num_players=game.table_sizes[-1]),
@@ -332,8 +332,8 @@ def new_model(game: Game, shape: NetworkShape, learning_rate: float, seed: int, 
             "features_extractor_kwargs": {
                 "hidden": list(shape.hidden),
                 "kind_hidden": list(shape.kind_hidden),
-                "kind_cells": kind_cells(game),
-                "action_cells": action_cells(game),
+                "kind_cells": kind_cells(game) if shape.kind_hidden else [],
+                "action_cells": action_cells(game) if shape.action_hidden else [],
             },
             "net_arch": [],
             "kind_actions": [list(row) for row in kinds],

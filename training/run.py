@@ -67,9 +67,9 @@ class TrainSettings:
     hidden: list[int] = field(default_factory=lambda: [256, 256])
     """Widths of the network's layers."""
     kind_hidden: list[int] = field(default_factory=lambda: [128, 128])
-    """Widths of the same layers' part for each kind, such as a flavor, in games with kinds that are alike."""
+    """Widths of the same layers' part for each kind, such as a flavor, in games with kinds that are alike; or none."""
     action_hidden: list[int] = field(default_factory=lambda: [32, 16])
-    """Widths of a small network that scores all actions alike, in games whose observation describes each."""
+    """Widths of a small network that scores all actions alike, in games whose observation describes each; or none."""
     learning_rate: float = 1e-3
     """Step size of the optimizer at the beginning; it falls on a straight line."""
     final_learning_rate: float = 5e-5
@@ -373,13 +373,14 @@ def check(settings: TrainSettings) -> None:
     check_range("final_learning_rate", settings.final_learning_rate, 0)
     check_range("gamma", settings.gamma, 0, 1)
     check_range("trace", settings.trace, 0, 1)
-    for name in ("hidden", "action_hidden"):
-        if min(getattr(settings, name), default=0) < 1:
-            raise IceError(f"{name} must be one or more widths of at least 1, not {getattr(settings, name)}")
-    if game.kinds and (len(settings.kind_hidden) != len(settings.hidden) or min(settings.kind_hidden) < 1):
+    if min(settings.hidden, default=0) < 1:
+        raise IceError(f"hidden must be one or more widths of at least 1, not {settings.hidden}")
+    if min(settings.action_hidden, default=1) < 1:
+        raise IceError(f"action_hidden must be widths of at least 1, or none, not {settings.action_hidden}")
+    kinds = settings.kind_hidden
+    if game.kinds and kinds and (len(kinds) != len(settings.hidden) or min(kinds) < 1):
         raise IceError(
-            f"kind_hidden must be as many widths of at least 1 as hidden, {len(settings.hidden)}, "
-            f"not {settings.kind_hidden}"
+            f"kind_hidden must be as many widths of at least 1 as hidden, {len(settings.hidden)}, or none, not {kinds}"
         )
     for name, share in settings.opponents.items():
         agents.load(name, game)

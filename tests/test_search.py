@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from math import log, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -67,6 +67,19 @@ def test_a_tree_sees_the_trap_that_a_flat_search_walks_into():
     states["to_move"] = 1
     states["decisions"] = 1
     assert SearchAgent("search:200", TRAP_GAME).choose(states).tolist() == [RIGHT] * 20
+
+
+@pytest.mark.parametrize(("careless", "routine", "wins"), [(1, 0, 2 / 3), (0, 1, 1), (0.5, 0.5, 5 / 6)])
+def test_the_trap_pays_against_who_is_taken_to_be_careless_or_to_play_as_greedy(careless, routine, wins):
+    """At random the trap wins two games in three; greedy answers wrongly."""
+    states = started(TRAP_GAME, 2, 20, seed=1)
+    game = replace(TRAP_GAME, search=SearchHints(careless=careless, routine=routine))
+    found = SearchAgent("search:2000", game).search(states)
+    assert found.actions.tolist() == [TRAP] * 20
+    won = (1 + 1 / (1 + exp(-1))) / 2  # half of it the estimate from being a point ahead
+    assert found.values[:, TRAP].mean() == pytest.approx(wins * won + (1 - wins) * (1 - won), abs=0.01)
+    states["to_move"], states["decisions"] = 1, 1
+    assert SearchAgent("search:200", game).choose(states).tolist() == [RIGHT] * 20  # the searcher itself takes care
 
 
 def test_what_is_not_clearly_better_than_greedy_is_not_played():

@@ -122,6 +122,10 @@ class SearchHints(NamedTuple):
 
     greedy_moves: int = 0
     """The first moves of each playout are the greedy baseline's, the rest are random: as many as there is time for."""
+    careless: float = 0.0
+    """Chance that another seat's move in the tree is a random one: who cannot see the searching seat's cards errs."""
+    routine: float = 0.0
+    """Chance that it is the greedy baseline's. Otherwise it is what promises most to that seat."""
     spread: float = 1.0
     """Points that make a seat that has them more e times as likely to win, as an estimate at the end of a round."""
     doubt: float = 0.0

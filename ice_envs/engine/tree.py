@@ -35,6 +35,8 @@ _EXPLORATION = 0.4
 """Weight of the bonus for actions that were tried seldom, where values are win shares; without a policy prior."""
 _TRUST = 0.6
 """The same with a policy prior, as in PUCT."""
+_CHANCES = 1 << 10
+"""A chance is drawn as one of so many numbers."""
 _WON = 0.5
 """How much winning or losing counts at the end of a game; the rest is by how far the points are apart."""
 
@@ -278,28 +280,43 @@ def choose_edge(tree: Any, node: Any, state: Any, count: int) -> Any:
 
 
 @compiled
-def walk(tree: Any, state: Any, edge: Any, seat: int, guided: bool) -> int:
+def next_decision(tree: Any, state: Any, root: Any, hints: Any) -> int:
+    """Play on to a decision that the tree takes, or the round's end; return how many actions are legal, 0 at the end.
+
+    Passed over are decisions without a choice, and those that other seats take without the tree (see `SearchHints`).
+    """
+    while state.over == 0 and state.round_number == root.round_number:
+        count = count_legal(state, tree.mask)
+        chance = 1.0
+        if state.to_move != root.to_move and hints.careless + hints.routine > 0.0:
+            chance = random_below(state, _CHANCES) / _CHANCES
+        if count == 1 or chance < hints.careless:
+            apply(state, nth_action(tree.mask, random_below(state, count)))
+        elif chance < hints.careless + hints.routine:
+            apply(state, greedy(state))
+        else:
+            return count
+    return 0
+
+
+@compiled
+def walk(tree: Any, state: Any, edge: Any, root: Any, guided: bool, hints: Any) -> int:
     """Play from an edge of the root to a decision that the tree did not know, or the round's end.
 
-    Return the length of the path. Decisions without a choice are passed over. With `guided`, a new decision of the
-    searching seat asks for a prior.
+    Return the length of the path. With `guided`, a new decision of the searching seat asks for a prior.
     """
-    round_number, depth = state.round_number, 0
+    depth = 0
     while edge >= 0:
         tree.path[depth] = edge
         tree.movers[depth] = state.to_move
         depth += 1
         apply(state, tree.edges[edge].action)
-        count = 1
-        while count == 1 and state.over == 0 and state.round_number == round_number:
-            count = count_legal(state, tree.mask)
-            if count == 1:
-                apply(state, nth_action(tree.mask, 0))
-        if count == 1 or depth == len(tree.path):
+        count = next_decision(tree, state, root, hints)
+        if count == 0 or depth == len(tree.path):
             return depth
-        node, is_new = find_node(tree, node_key(tree, state, seat))
+        node, is_new = find_node(tree, node_key(tree, state, root.to_move))
         if is_new:
-            if guided and node >= 0 and state.to_move == seat:
+            if guided and node >= 0 and state.to_move == root.to_move:
                 tree.counts[ASKING] = node
             return depth
         edge = choose_edge(tree, node, state, count)
@@ -346,7 +363,7 @@ def simulate(tree: Any, root: Any, stream: Any, guided: bool, hints: Any) -> int
     state.rng = mix(np.subtract(stream, np.uint64(1 + tree.counts[DONE])))
     edge = choose_edge(tree, 0, state, count_legal(state, tree.mask))
     determinize(state, root.to_move, mix(np.add(stream, np.uint64(tree.edges[edge].visits))))
-    depth = walk(tree, state, edge, root.to_move, guided)
+    depth = walk(tree, state, edge, root, guided, hints)
     if state.round_number == root.round_number:
         finish_round(state, hints.greedy_moves, tree.trial_mask, tree.choices)
     write_values(state, hints.spread, tree.points, tree.values)

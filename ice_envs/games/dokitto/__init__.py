@@ -52,6 +52,6 @@ GAME = register_rules(
                 for flavor in range(rules.NUM_FLAVORS)
             ),
         ),
-        search=SearchHints(spread=3.0),
+        search=SearchHints(careless=0.5, routine=0.5, greedy_moves=8, spread=3.0),
     )
 )

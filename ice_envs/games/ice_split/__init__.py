@@ -54,7 +54,7 @@ GAME = register_rules(
         to_text=to_text,
         score_range=rules.score_range,
         longest_game=rules.longest_game,
-        search=SearchHints(greedy_moves=40, spread=5.0),
+        search=SearchHints(careless=0.3, routine=0.7, greedy_moves=40, spread=5.0),
         notes=(
             "The published list of the 63 cards could not be found: the default deck is a reconstruction "
             f"({deck_hash(reconstruction()):016x}). Owners of the game can pass the real cards with the option deck.",

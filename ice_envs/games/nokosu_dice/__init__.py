@@ -64,6 +64,6 @@ GAME = register_rules(
                 for color in range(len(COLORS))
             ),
         ),
-        search=SearchHints(greedy_moves=28, spread=15.0),
+        search=SearchHints(careless=0.3, routine=0.7, greedy_moves=28, spread=15.0),
     )
 )

@@ -68,7 +68,7 @@ def test_every_seat_wins_equally_often_among_skilled_agents():
 
 @pytest.mark.parametrize("seat", range(3))
 def test_a_handicap_costs_wins_in_every_seat(seat: int):
-    """The slower the seat, the less it wins: 0.33, 0.30, 0.27; what it loses the others share equally."""
+    """The slower the seat, the less it wins: 0.33, 0.30, 0.23; what it loses the others share equally."""
     games, found = 10_000, []
     for handicap in ([0, 0], [1, 2], [100, 0]):
         handicaps = [handicap if other == seat else [0, 0] for other in range(3)]
@@ -76,5 +76,5 @@ def test_a_handicap_costs_wins_in_every_seat(seat: int):
         found.append(shares[seat])
         others = np.delete(shares, seat)
         assert abs(others[0] - others[1]) < 2 * margin(1 / 3, games)
-    assert found[0] > found[1] + 0.02
-    assert found[1] > found[2] + 0.01
+    assert found[0] > found[1] + 0.01
+    assert found[1] > found[2] + 0.03

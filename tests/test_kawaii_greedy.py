@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ice_envs.engine import loops
 from ice_envs.engine.game import States
@@ -15,6 +17,10 @@ from tests.kawaii_positions import GAME, HIDDEN, OPTION_SETS, window
 from tests.rooms import positions_to_move
 
 GAMES = 1000
+SOME = range(2, 8)
+"""Points that somebody simple may find enough for a token."""
+BEST = "s1 s1 s2 s3 s4 s5 c1 v1"
+"""Ten points to the seat to move."""
 LATER = "s2 c3 v1 m1 " * 10
 """Cards enough that the round has hardly begun."""
 
@@ -26,41 +32,74 @@ def choice(states: States) -> int:
 # ---- strength ----
 
 
-def win_share(num_players: int, passing: float, **options: Any) -> float:
-    """Return the share of games that greedy wins against opponents that pass at random, or take anything.
+Choices = Callable[[States], NDArray[np.int64]]
 
-    `passing` is how often they let it pass.
-    """
+
+def win_share(num_players: int, agent: Choices, others: Choices, **options: Any) -> float:
+    """Return the share of games that an agent wins in every seat in turn, all other seats choosing like `others`."""
     states = started(GAME, num_players, GAMES, seed=num_players, **options)
-    agent, rng = np.arange(GAMES) % num_players, np.random.default_rng(num_players)
-    actions, total = np.zeros(GAMES, np.int64), 0.0
-    for seed in rng.integers(2**64, size=10_000, dtype=np.uint64):
-        loops.random_actions(masks(GAME, states), seed, actions)
-        actions[rng.random(len(actions)) < passing] = 0
-        actions = np.where(states["to_move"] == agent, greedy_choices(states), actions)
-        apply_games(states, actions)
+    seats, total = np.arange(GAMES) % num_players, 0.0
+    for _ in range(10_000):
+        apply_games(states, np.where(states["to_move"] == seats, agent(states), others(states)))
         over = states["over"] != 0
-        total += results(states[over])[1][np.arange(over.sum()), agent[over]].sum()
-        states, agent, actions = states[~over], agent[~over], actions[~over]
+        total += results(states[over])[1][np.arange(over.sum()), seats[over]].sum()
+        states, seats = states[~over], seats[~over]
         if not len(states):
             return total / GAMES
     raise AssertionError("a game did not end")
 
 
+def at_random(passing: float) -> Choices:
+    """Return who lets it pass so often, and else takes anything."""
+    rng = np.random.default_rng(0)
+
+    def choices(states: States) -> NDArray[np.int64]:
+        actions = np.zeros(len(states), np.int64)
+        loops.random_actions(masks(GAME, states), rng.integers(2**64, dtype=np.uint64), actions)
+        actions[rng.random(len(actions)) < passing] = 0
+        return actions
+
+    return choices
+
+
+def waiting(states: States) -> NDArray[np.int64]:
+    """Let all pass until the last card is flipped."""
+    return np.where(states["reserves"].any(axis=1), 0, greedy_choices(states))
+
+
+def taking(points: int) -> Choices:
+    """Return who takes the best pile if it brings so many points."""
+
+    def choices(states: States) -> NDArray[np.int64]:
+        observation = np.zeros((len(states), GAME.layout.size), np.uint8)
+        loops.observe_games(states, observation, masks(GAME, states), np.zeros(len(states), np.int64))
+        values = GAME.layout.views(observation)["pile_value"].astype(np.int64) - 2
+        return np.where(values.max(axis=1) >= points, 1 << values.argmax(axis=1), 0)
+
+    return choices
+
+
 @pytest.mark.parametrize("num_players", GAME.table_sizes)
 def test_beats_random_clearly(num_players: int):
     """Expected 1.00; the fair share is 0.5, 0.33, 0.25, 0.2. Random play slaps far too much."""
-    assert win_share(num_players, passing=0) > 0.97
+    assert win_share(num_players, greedy_choices, at_random(passing=0)) > 0.97
 
 
 @pytest.mark.parametrize("num_players", GAME.table_sizes)
 def test_beats_random_play_that_mostly_passes(num_players: int):
-    assert win_share(num_players, passing=0.95) > 0.8
+    assert win_share(num_players, greedy_choices, at_random(passing=0.95)) > 0.8
 
 
 @pytest.mark.parametrize("options", OPTION_SETS[1:], ids=str)
 def test_beats_random_under_other_options(options: dict[str, Any]):
-    assert win_share(3, passing=0, **options) > 0.85
+    assert win_share(3, greedy_choices, at_random(passing=0), **options) > 0.85
+
+
+@pytest.mark.parametrize("num_players", GAME.table_sizes)
+@pytest.mark.parametrize("simple", [waiting, *map(taking, SOME)], ids=["waiting", *map(str, SOME)])
+def test_nothing_simple_beats_it(simple: Choices, num_players: int):
+    """Expected at most 0.64 of the fair share, by whoever takes what brings 3 points at four seats."""
+    assert win_share(num_players, simple, greedy_choices) < 0.8 / num_players
 
 
 # ---- what it reads ----
@@ -87,11 +126,16 @@ def test_reads_nothing_hidden(positions: States):
 
 
 def test_takes_a_pile_full_of_favorites_at_once():
-    assert choice(window("c3", "s1 s1 s2 s3 s4 c1", flipper=1, left=LATER)) == 0b10
+    assert choice(window("c3", BEST, flipper=1, left=LATER)) == 0b10
 
 
 def test_lets_worthless_piles_pass():
     assert choice(window("c3", "c2 v3 X", "m4", flipper=2, left="s1 s2")) == 0
+
+
+def test_waits_for_the_end_while_nobody_else_has_a_token():
+    early, late = (window("c3", BEST, tokens=(2, 0), flipper=1, left=left) for left in (LATER, ""))
+    assert (choice(early), choice(late)) == (0, 0b10)
 
 
 def test_spends_tokens_before_the_end():
@@ -109,7 +153,7 @@ def test_takes_two_piles_with_two_tokens_but_not_with_one():
 
 def test_the_own_pile_is_dearer():
     """The same two points: a token spent on the own pile is lost, on another one it is lent."""
-    own, other = (window(*piles, flipper=1, left="v2 v4 " * 4) for piles in (("s2 c1", "c3"), ("c3", "s2 c1")))
+    own, other = (window(*piles, flipper=1, left="v2 v4 " * 2) for piles in (("s2 c1", "c3"), ("c3", "s2 c1")))
     assert (choice(own), choice(other)) == (0, 0b10)
 
 

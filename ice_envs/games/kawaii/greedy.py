@@ -2,11 +2,13 @@
 
 A pile is taken if it brings enough points. How many are enough falls as the reserves run out, since later piles may be
 better. The own pile is dearer, as its token does not come round again, and so is that of a seat without a token, which
-the token would arm. While nobody else holds a token there is no hurry. Covered cards count as an average card.
+the token would arm. While nobody else holds a token there is no hurry, and everything passes until all cards are
+flipped. Covered cards count as an average card.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ice_envs.engine.jit import compiled
@@ -20,14 +22,12 @@ _COVERED_CARD = 0.4
 """Points that a card brings on average."""
 _LAST = 1.0
 """Points that a pile must bring more than when all cards are flipped: a token kept is a point."""
-_EARLY = (0.0, 0.0, 5.5, 3.0, 3.0, 3.0)
-"""How many more while all cards are still to be flipped, by the number of seats: two seats have the tallest piles."""
+_EARLY = (0.0, 0.0, 10.0, 3.5, 3.0, 3.0)
+"""How many more while all cards are still to be flipped, by the number of seats: few seats have tall piles."""
 _OWN = 0.5
 """How many more if it is the own pile."""
 _ARMS = 0.5
 """How many more if its owner has no token."""
-_ALONE = 2.5
-"""How many more while cards are left and nobody else has a token."""
 
 
 @compiled
@@ -55,11 +55,10 @@ def greedy(state: Any) -> int:
 def points_enough(state: Any, seat: int) -> float:
     """Return how many points a pile must bring now, whoever owns it."""
     left = cards_left(state)
-    enough = _LAST + _EARLY[state.num_players] * left / NUM_CARDS
     for other in range(state.num_players):
         if other != seat and state.tokens[other] > 0:
-            return enough
-    return enough + _ALONE * (left > 0)
+            return _LAST + _EARLY[state.num_players] * left / NUM_CARDS
+    return inf if left > 0 else _LAST
 
 
 @compiled

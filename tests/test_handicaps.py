@@ -1,4 +1,4 @@
-"""Handicaps of the agent that is evaluated: they move with it, cost it wins, and are shown as a curve."""
+"""Handicaps: the evaluated agent's move with it, cost it wins and are shown as a curve; training draws them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 from rich.console import Console
 
 from ice_envs import IceError, agents, find_game, games
 from ice_envs.agents.manifest import EvaluationRow, check
 from ice_envs.engine import loops
+from ice_envs.engine.game import States
 from tests.test_evaluate import result, run
+from tests.training_runs import begun, command
 from training import evaluate as evaluation
-from training import handicaps
+from training import exploit, handicaps
 from training.evaluate import evaluate
 from training.handicaps import read_handicaps, seat_options, written
 
@@ -228,3 +231,85 @@ def test_the_command_answers_bad_handicaps_with_one_sentence(
 def test_a_game_without_handicaps_refuses_one():
     with pytest.raises(IceError, match="kawaii has no handicaps"):
         evaluate(Passing(), Passing(), replace(GAME, handicap=None), 3, 60, handicap=(1, 0))
+
+
+# ---- training ----
+
+TRAINED = ["--env", "kawaii", "--games", "600", "--threads", "1", "--hidden", "8", "--kind_hidden", "8"]
+
+
+def trained_states(folder: Path, *words: str) -> States:
+    """Return the games that a run with these flags begins with."""
+    return begun(*TRAINED, *words, "--out", str(folder)).self_play.batch.states
+
+
+def handicaps_of(states: States) -> NDArray[np.int8]:
+    """Return each seat's handicap (N, seats, 2)."""
+    return np.stack([states["shift"], states["widen"]], axis=2)
+
+
+def test_in_a_part_of_the_games_every_seat_trains_with_a_handicap_of_its_own(tmp_path: Path):
+    states = trained_states(tmp_path / "run", "--handicapped", "0.5")
+    found, seated = handicaps_of(states), np.arange(5) < states["num_players"][:, None]
+    handicapped = found.any(axis=(1, 2))
+    assert 0.42 < handicapped.mean() < 0.58
+    assert not found[~seated].any()
+    pairs, counts = np.unique(found[seated & handicapped[:, None]], axis=0, return_counts=True)
+    assert pairs.tolist() == [[shift, widen] for shift in range(4) for widen in range(4)]
+    assert counts.min() > 0.6 * counts.mean()
+    plain = trained_states(tmp_path / "plain", "--handicapped", "0")
+    assert states[~handicapped].tobytes() == plain[~handicapped].tobytes()
+    assert not handicaps_of(plain).any()
+
+
+def test_what_is_drawn_holds_from_game_to_game_and_takes_effect(tmp_path: Path):
+    batch = begun(*TRAINED, "--handicapped", "0.5", "--num_players", "2", "--out", str(tmp_path)).self_play.batch
+    before, earliest, ended = handicaps_of(batch.states), np.full((600, 5), 100), np.zeros(600, np.bool_)
+    for seed in range(300):
+        batch.mask()
+        seats = np.arange(600), batch.states["to_move"]
+        earliest[seats] = np.minimum(earliest[seats], batch.states["tick"])
+        ended |= batch.step(batch.random_actions(seed))[1]
+    assert ended.all()
+    assert np.array_equal(handicaps_of(batch.states), before)
+    assert np.array_equal(earliest[:, :2], before[:, :2, 0])
+
+
+def test_a_run_draws_its_handicaps_from_its_seed_and_keeps_them(tmp_path: Path):
+    words = ["--handicapped", "0.5"]
+    first = trained_states(tmp_path / "first", *words)
+    assert trained_states(tmp_path / "same", *words).tobytes() == first.tobytes()
+    assert begun("--resume", str(tmp_path / "first")).self_play.batch.states.tobytes() == first.tobytes()
+    other = trained_states(tmp_path / "other", *words, "--seed", "1")
+    assert not np.array_equal(handicaps_of(other), handicaps_of(first))
+    with pytest.raises(IceError, match=r"handicapped cannot change when a run is continued: it was 0.5, not 0.2"):
+        begun("--resume", str(tmp_path / "first"), "--handicapped", "0.2")
+
+
+def test_drawn_handicaps_take_the_place_of_those_in_the_options(tmp_path: Path):
+    words = ["--num_players", "3", "--options.handicaps", "[[9, 0], [0, 9]]", "--options.flipper_delay", "2"]
+    states = trained_states(tmp_path / "run", *words, "--handicapped", "0.5")
+    found = handicaps_of(states)
+    given = (found == [[9, 0], [0, 9], [0, 0], [0, 0], [0, 0]]).all(axis=(1, 2))
+    assert 0.42 < given.mean() < 0.58
+    assert found[~given].max() == 3
+    assert set(states["flipper_delay"]) == {2}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--env", "dokitto", "--handicapped", "0.1"], "dokitto has no handicaps (games that have: kawaii)"),
+        (["--env", "kawaii", "--handicapped", "1.5"], "handicapped must be from 0 to 1, not 1.5"),
+        (["--env", "dokitto", "--handicapped", "-1"], "handicapped must be from 0 to 1, not -1"),
+    ],
+)
+def test_training_refuses_handicaps_that_cannot_be(words: list[str], sentence: str, tmp_path: Path):
+    code, out, err = command(*words, "--out", str(tmp_path / "run"))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert sentence in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_response_learns_the_game_in_which_it_is_measured():
+    assert exploit.recipe(exploit.ExploitSettings(env="kawaii", agent="greedy")).handicapped == 0

@@ -1,4 +1,4 @@
-"""Handicaps of the agent that is evaluated, which move with it from seat to seat, and the curve they give."""
+"""Handicaps: of the agent that is evaluated, which move with it, the curve they give, and those that training draws."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ice_envs import find_game, games
 from ice_envs.agents.manifest import EvaluationRow
-from ice_envs.engine.game import Game, Handicap
-from ice_envs.errors import IceError
+from ice_envs.engine import loops
+from ice_envs.engine.game import Game, Handicap, States
+from ice_envs.errors import IceError, check_range
 
 Numbers = tuple[int, ...]
 """One seat's handicap; the game says what its numbers mean."""
@@ -64,6 +67,27 @@ def seat_options(
     for chosen in by_seat:
         game.check_options(num_players, chosen)
     return by_seat
+
+
+def check_part(game: Game, part: float) -> None:
+    """Raise IceError unless this can be the part of a game's training that is played with handicaps."""
+    check_range("handicapped", part, 0, 1)
+    if part > 0:
+        _of(game)
+
+
+def give(game: Game, states: States, options: Mapping[str, Any], part: float, seed: np.random.SeedSequence) -> None:
+    """Begin some of the games anew, with a handicap for every seat that holds for all games at that place.
+
+    Each game is one of them with probability `part`, each number is as likely as another. What is drawn takes the
+    place of the handicaps in the options.
+    """
+    kind, generator = _of(game), np.random.default_rng(seed)
+    for place in np.flatnonzero(generator.random(len(states)) < part):
+        state, seats = states[place], int(states[place].num_players)
+        drawn = generator.integers(kind.none, kind.most, (seats, len(kind.none)), endpoint=True)
+        game.configure(state, seats, game.make_options({**options, kind.option: drawn.tolist()}))
+        loops.start_games(states[place : place + 1])
 
 
 def draw_curve(rows: Sequence[EvaluationRow], path: Path) -> None:

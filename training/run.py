@@ -19,7 +19,7 @@ from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.games import find_game
-from training import command_line
+from training import command_line, handicaps
 from training.evaluate import check_games, evaluate
 from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model
 from training.ppo import PPO
@@ -28,7 +28,7 @@ from training.selfplay import Opponents, SelfPlay
 from training.teacher import Memory, Teacher, TeacherSettings
 
 SECONDS_TO_EXPORT = 15.0
-GAMES, NETWORK, SEATING, ITERATION, CHOOSING, FINAL = range(6)
+GAMES, NETWORK, SEATING, ITERATION, CHOOSING, FINAL, HANDICAPS = range(7)
 """What a seed is drawn for. The best network is chosen by some deals and measured, at the end, on others."""
 
 
@@ -58,6 +58,8 @@ class TrainSettings:
     """The folder of a run whose best network this one begins with, instead of an untrained one."""
     options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
+    handicapped: float = 0.0
+    """Part of the games in which every seat has a handicap of its own, drawn by chance; for games with handicaps."""
     reward: str = "win"
     """What the value learns: win (zero-sum utility of the win share), score or margin (points)."""
     games: int = 1024
@@ -145,6 +147,8 @@ class Run:
             reward=settings.reward,
             **settings.options,
         )
+        if settings.handicapped > 0:
+            handicaps.give(self.game, batch.states, settings.options, settings.handicapped, self._seed(HANDICAPS))
         generator = np.random.default_rng(self._seed(SEATING))
         draws = generator.random(settings.games)
         learner = generator.integers(batch.states["num_players"])
@@ -356,6 +360,7 @@ def check(settings: TrainSettings) -> None:
     game = find_game(settings.env)
     sizes = tuple(sorted(set(command_line.choose_table_sizes(game, settings.num_players))))
     game.make_options(settings.options)
+    handicaps.check_part(game, settings.handicapped)
     choose("reward", settings.reward, ("win", "score", "margin"))
     if settings.minutes is None and settings.steps is None:
         raise IceError("give the run an end: --minutes or --steps")

@@ -34,7 +34,7 @@ from training.run_folder import CONTENTS, RunFolder
 
 PROGRAM = "training.train"
 SHAPE = ("hidden", "kind_hidden", "action_hidden")
-FIXED = ("env", "num_players", "options", "games", *SHAPE, "teacher.memory", "evaluate_against")
+FIXED = ("env", "num_players", "options", "handicapped", "games", *SHAPE, "teacher.memory", "evaluate_against")
 """Settings that a resumed run cannot change: its games, its network and its history are made of them."""
 
 

@@ -92,12 +92,14 @@ class Simultaneous(NamedTuple):
 
 
 class Handicap(NamedTuple):
-    """What evaluation asks of a game in which a seat can be given a harder time than the others."""
+    """What evaluation and training ask of a game in which a seat can be given a harder time than the others."""
 
     option: str
     """The option that lists each seat's handicap, some whole numbers, from seat 0 on; seats left out have none."""
     none: tuple[int, ...]
     """The numbers of a seat without a handicap."""
+    most: tuple[int, ...]
+    """The highest numbers worth training with: with higher ones a seat is hardly worse off."""
     meaning: str
     """What the first number says, in a few words."""
 

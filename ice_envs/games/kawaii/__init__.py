@@ -62,6 +62,6 @@ GAME = register_rules(
         longest_game=rules.longest_game,
         search=SearchHints(greedy_moves=ALL_MOVES, spread=5.0, doubt=4.0),
         simultaneous=Simultaneous(asked_together, idle=0),
-        handicap=Handicap("handicaps", none=(0, 0), meaning="ticks added to the agent's reaction"),
+        handicap=Handicap("handicaps", none=(0, 0), most=(3, 3), meaning="ticks added to the agent's reaction"),
     )
 )

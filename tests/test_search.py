@@ -144,7 +144,8 @@ def test_secret_moves_of_others_do_not_tell_nodes_apart():
     states = started(game, 3, 50, seed=2)
     forest = tree.new_forest(game, 50, 400, guided=False)
     search.plant(states, forest, False, False)
-    search.grow(states, np.arange(50), np.uint64(1), forest, 400, False, False, game.search)
+    hints = game.search._replace(careless=0.0, routine=0.0)
+    search.grow(states, np.arange(50), np.uint64(1), forest, 400, False, False, hints)
     for i in range(50):
         nodes, edges = forest.nodes[i][: forest.counts[i, tree.NODES]], forest.edges[i]
         tried = [actions_at(edges, node) for node in nodes]

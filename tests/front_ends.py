@@ -28,7 +28,7 @@ EXAMPLES = ROOT / "examples"
 PUBLISHED = ROOT / "checkpoints"
 ORIGIN = Origin(
     algorithm="none", decisions=0, seconds=0.0, seed=5, num_players=[], options={}, reward="win", settings="",
-    versions={},
+    command="", machine="", versions={},
 )  # fmt: skip
 
 

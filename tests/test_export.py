@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -14,7 +15,7 @@ import torch
 from onnx.external_data_helper import uses_external_data
 
 from ice_envs import agents, find_game
-from ice_envs.agents.manifest import read_manifest
+from ice_envs.agents.manifest import add_results, read_manifest
 from ice_envs.errors import IceError
 from ice_envs.files import write_json
 from tests.face_helpers import in_process
@@ -23,13 +24,14 @@ from tests.portable_agents import evaluation_row
 from training import command_line
 from training import export as exporting
 from training.export import ExportSettings, export, main
+from training.model_card import model_card
 from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model
 from training.run_folder import Origin, RunFolder
 
 GAME = find_game("dokitto")
 TRAINING = Origin(
     algorithm="none", decisions=0, seconds=0.0, seed=5, num_players=[2, 3, 4, 5], options={}, reward="win", settings="",
-    versions={},
+    command="", machine="", versions={},
 )  # fmt: skip
 
 
@@ -223,10 +225,17 @@ def test_the_model_carries_its_manifest(exported):
     assert "torch" in described["exporter"]
 
 
+def test_no_file_tells_of_the_machine(exported):
+    sources = str(Path(exporting.__file__).parent.parent).encode()
+    for path in exported.iterdir():
+        assert sources not in path.read_bytes(), path.name
+        assert b'File "' not in path.read_bytes(), path.name
+
+
 def test_the_manifest_tells_what_the_run_told(exported):
     manifest = read_manifest(exported / "agent.json")
     assert (manifest["name"], manifest["game"], manifest["training"]) == ("a run", "dokitto", TRAINING)
-    assert manifest["evaluation"] == results()
+    assert manifest["evaluation"] == [{**row, "agent": "a run"} for row in results()]
     assert manifest["seats"] == [2, 3, 4, 5]
     assert manifest["options"] == GAME.default_options()
     choices = [sum(vector["mask"]) for vector in manifest["parity"]["vectors"]]
@@ -243,6 +252,67 @@ def test_an_agent_may_play_only_what_it_was_evaluated_at(network, tmp_path):
     assert "points" in manifest["outputs"][1]["units"]  # what the value was trained for
     with pytest.raises(IceError, match=r"plays with \[3, 4\] seats, not with 5"):
         agents.load(path, GAME).choose(started(GAME, 5))
+
+
+# an agent in the place of another
+
+GONE = "The agent that was there had another network: what was measured of it is gone with it."
+
+
+@pytest.fixture
+def measured(run, tmp_path):
+    """The folder of an agent of which more was measured since it was exported."""
+    folder = tmp_path / "published"
+    assert command(run, "--to", folder, "--name", "older")[0] == 0
+    row = {**results()[0], "agent": "older"}
+    add_results(folder / "agent.json", "evaluation", [{**row, "games": 1200}, {**row, "opponent": "search:100"}])
+    add_results(folder / "agent.json", "challengers", [{**row, "agent": "greedy", "opponent": "older"}])
+    trained = {"minutes": 1.0, "decisions": 5, "start": None}
+    add_results(folder / "agent.json", "exploitability", [{**row, **trained}])
+    return folder
+
+
+def test_the_same_network_keeps_what_was_measured_of_it(run, measured):
+    before = read_manifest(measured / "agent.json")
+    code, out, err = command(run, "--to", measured, "--name", "newer")
+    assert (code, err, GONE in out) == (0, "", False)
+    after = read_manifest(measured / "agent.json")
+    assert json.dumps(after["evaluation"]) == json.dumps(before["evaluation"]).replace("older", "newer")
+    assert len(after["evaluation"]) == len(GAME.table_sizes) + 1
+    assert after["challengers"] == [{**before["challengers"][0], "opponent": "newer"}]
+    assert after["exploitability"] == [{**before["exploitability"][0], "agent": "newer"}]
+    assert (measured / "README.md").read_text(encoding="utf-8") == model_card(after, GAME)
+    inside = onnx.load(measured / "agent.onnx").metadata_props[0].value
+    assert json.loads(inside)["exploitability"] == after["exploitability"]
+
+
+def test_what_was_measured_anew_with_as_many_games_is_the_newer_result(network, measured):
+    rows = [{**row, "games": 1200, "win_share": 0.75} for row in results()]
+    export(network, GAME, measured, "newer", TRAINING, rows)
+    found = read_manifest(measured / "agent.json")["evaluation"]
+    assert [row["win_share"] for row in found if row["opponent"] == "random"] == [0.75] * len(rows)
+
+
+def test_another_network_gets_no_results_of_the_one_before(run, measured, tmp_path):
+    other = new_model(GAME, NetworkShape([64, 32], [16, 8], [8]), 1e-3, 2, "cpu")
+    folder = RunFolder(tmp_path / "other")
+    folder.path.mkdir()
+    folder.save_model(other, "best.zip")
+    folder.write_history(GAME, TRAINING, [])
+    write_json(folder / "evaluation.json", results())
+    code, out, err = command(folder.path, "--to", measured)
+    assert (code, err, GONE in out) == (0, "", True)
+    manifest = read_manifest(measured / "agent.json")
+    assert manifest["evaluation"] == [{**row, "agent": "other"} for row in results()]
+    assert (manifest["challengers"], manifest["exploitability"]) == ([], [])
+
+
+def test_a_damaged_agent_is_replaced_like_none(run, measured):
+    (measured / "agent.onnx").write_bytes(b"no model")
+    code, out, err = command(run, "--to", measured)
+    assert (code, err, GONE in out) == (0, "", False)
+    assert agents.load(measured / "agent.json", GAME).name == "a run"
+    assert read_manifest(measured / "agent.json")["challengers"] == []
 
 
 BLOCKED = """

@@ -40,16 +40,38 @@ def test_the_card_tells_results_of_every_table_against_every_opponent(name: str)
     manifest = a_manifest(name)
     card = model_card(manifest, find_game(name))
     for row in manifest["evaluation"]:
-        share = f"{row['win_share']:.3f} (0.200–0.800)"
-        assert (
-            f"| {row['num_players']} | {row['opponent']} | {share} | 0.500 | 0.50 (-1.00–2.00) | {row['games']:,} |"
-            in card
-        )
+        size, share = row["num_players"], f"{row['win_share']:.3f} (0.200–0.800)"
+        line = f"| {size} | {row['opponent']} | {1 / size:.3f} | {share} | 0.50 (-1.00–2.00) | {row['games']:,} |\n"
+        assert line in card
     assert f"`{manifest['onnx']['sha256']}`" in card
     assert "- plays badly" in card
     assert "1,234,567" in card
     assert "| minutes | 62 |" in card
     assert "Exploitability" not in card
+
+
+def test_the_card_tells_how_others_do_among_agents():
+    manifest = a_manifest()
+    rows = [row for row in manifest["evaluation"] if row["opponent"] == "greedy"]
+    manifest["challengers"] = [
+        {**row, "agent": agent, "opponent": "tiny", "win_share": 0.3 + row["num_players"] / 1000, "games": 600}
+        for agent in ("greedy", "search:100")
+        for row in rows
+    ]
+    card = model_card(manifest, find_game("dokitto"))
+    assert "| win share of the agent | points ahead | games | win share of the opponent | games |" in card
+    assert (
+        "| 3 | greedy | 0.333 | 0.430 (0.200–0.800) | 0.50 (-1.00–2.00) | 3,000 | 0.303 (0.200–0.800) | 600 |" in card
+    )
+    assert "| 4 | search:100 | 0.250 |  |  |  | 0.304 (0.200–0.800) | 600 |" in card
+    assert "| 5 | random | 0.200 | 0.450 (0.200–0.800) | 0.50 (-1.00–2.00) | 5,000 |  |  |" in card
+
+
+def test_results_with_a_handicap_are_not_taken_for_the_agents_own():
+    manifest = a_manifest("kawaii")
+    plain = model_card(manifest, find_game("kawaii"))
+    manifest["evaluation"] += [{**row, "handicap": [4, 0], "win_share": 0.111} for row in manifest["evaluation"]]
+    assert model_card(manifest, find_game("kawaii")) == plain
 
 
 def halved(value: Any) -> Any:
@@ -65,17 +87,21 @@ def test_no_figure_of_the_card_is_its_own():
     """Every fraction follows the manifest's when they all change."""
     manifest = a_manifest(exploitability=[ADVERSARY])
     cards = (model_card(part, find_game("dokitto")) for part in (manifest, halved(manifest)))
+    fair = {f"{1 / size:.3f}" for size in find_game("dokitto").table_sizes}
     before, after = (set(re.findall(r"\d+\.\d{2,}", card)) for card in cards)
     assert len(before) > 10
-    assert before & after == set()
+    assert before & after == fair
 
 
 def test_the_settings_of_the_run_are_told_if_the_manifest_has_them():
     assert "Every setting" not in model_card(a_manifest(), find_game("dokitto"))
     told = {**TOLD, "settings": "env: dokitto\nseed: 11\n", "command": "python -m training.train --seed 11"}
+    told |= {"machine": "a processor, 2 cores", "versions": {"commit": "abc", "dirty": True}}
     card = model_card(a_manifest(training=told), find_game("dokitto"))
     assert "```yaml\nenv: dokitto\nseed: 11\n```" in card
     assert "| command | `python -m training.train --seed 11` |" in card
+    assert "| commit | `abc`, changed since |\n| machine | a processor, 2 cores |" in card
+    assert "`python -m training.train --config settings.yaml --out again`" in card
 
 
 def test_the_front_matter_is_read_by_model_hubs():

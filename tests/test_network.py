@@ -84,7 +84,7 @@ def test_it_is_the_same_from_its_file_and_as_a_portable_agent(model: MaskablePPO
     assert torch.equal(loaded.answer(observation, mask)[0], logits)
     training = Origin(
         algorithm="none", decisions=0, seconds=0.0, seed=5, num_players=[3, 4], options={}, reward="win", settings="",
-        versions={},
+        command="", machine="", versions={},
     )  # fmt: skip
     rows = [{**evaluation_row(GAME), "num_players": size} for size in GAME.table_sizes]
     export(network, GAME, tmp_path, "scorer", training, rows)

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ __all__ = [
     "read_settings",
     "replacing",
     "run",
+    "typed",
     "versions",
     "write_json",
 ]
@@ -194,6 +196,11 @@ def _versions() -> dict[str, str | bool | None]:
     found["commit"] = _git("rev-parse", "HEAD") if ours else None
     found["dirty"] = bool(_git("status", "--porcelain", "--untracked-files=no")) if ours else None
     return found
+
+
+def typed() -> str:
+    """Return the command that runs, as one would type it."""
+    return "python " + shlex.join(sys.orig_argv[1:])
 
 
 def cpu_name() -> str:

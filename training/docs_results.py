@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
 from ice_envs.files import read_json
 from training.benchmark import BenchmarkRow, number, read_baseline
+from training.docs_agents import headline
 from training.handicaps import written
 from training.markdown import table, with_interval
 from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
@@ -66,25 +68,36 @@ def evaluation_rows(game: Game, name: str, words: str, handicap: bool = False) -
 
 
 def results(name: str) -> str:
-    """Return the win shares of the trained agent and of the greedy baseline."""
+    """Return the win shares of the published agent, if there is one, of a default run, and of the greedy baseline."""
     game = find_game(name)
     trained = evaluation_rows(game, f"{name}_evaluation.json", "--agent <run>/agent.json")
     greedy = evaluation_rows(game, f"{name}_greedy.json", "--agent greedy")
     kinds = [(trained, "random"), (trained, "greedy"), (greedy, "random")]
-    header = ("seats", "fair share", "trained against random", "trained against greedy", "greedy against random")
-    rows = [
-        (size, f"{1 / size:.3f}", *(share(found, size, opponent, name) for found, opponent in kinds))
-        for size in game.table_sizes
-    ]
+    best = headline(game)
+    header = ["seats", "fair share", *(f"published agent against {opponent}" for opponent in best)]
+    header += ["default run against random", "default run against greedy", "greedy against random"]
+    rows = []
+    for size in game.table_sizes:
+        found = [shares.get(size) for shares in best.values()]
+        measured = [with_interval(row["win_share"], row["interval"]) if row else "" for row in found]
+        rows.append(
+            [size, f"{1 / size:.3f}", *measured, *(share(told, size, against, name) for told, against in kinds)]
+        )
     first = trained[0]
     games_each = " and ".join(f"{count:,}" for count in sorted({row["games"] for row in trained + greedy}))
     return (
         f"{table(header, rows)}\n\n"
         "Win share (the part of the games won; a victory shared by *k* seats counts 1/*k*) with its 95 % interval. The "
         "agent sits in one seat, the named opponent in all others; every deal is played once in each seat. "
-        f"{games_each} games each; trained agent `{first['agent']}`, measured {first['date'][:10]} with "
+        f"{games_each} games each of default run and greedy, measured {first['date'][:10]} with "
         f"{in_words(first['versions'])}."
+        + (f" [More about the published agent](docs/benchmarks.md#{anchor(game.title)})." if best else "")
     )
+
+
+def anchor(heading: str) -> str:
+    """Return how a link names a heading of a page."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def rounds(name: str) -> str:

@@ -1,13 +1,12 @@
 """Play an agent against others: win shares and points, the same deals replayed with the agent in every seat.
 
 python -m training.evaluate --agent greedy --opponents random --num_players 2 3 4 5 --games 12000
+python -m training.evaluate --agent my_agent/agent.json --opponents greedy search:100 --to my_agent/agent.json
 """
 
 from __future__ import annotations
 
 import hashlib
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
@@ -37,6 +36,7 @@ from training import command_line
 from training.command_line import INTERRUPTED
 from training.handicaps import Numbers, draw_curve, read_handicaps, seat_options, written
 from training.playing import play_out
+from training.published import check_target, publish
 
 EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is an evaluation deal
 BLOCK = 8192  # games played side by side
@@ -77,6 +77,8 @@ class EvaluationSettings:
     """Write the results to this file too, as a list of rows."""
     plot: Path | None = None
     """Draw the win share against the handicap into this file too, as a PNG picture."""
+    to: Path | None = None
+    """The manifest, agent.json, to write the results into: the agent's own, or that of its only opponent."""
 
 
 class Outcomes(NamedTuple):
@@ -104,6 +106,7 @@ def main(settings: EvaluationSettings) -> int:
     opponents = [agents.load(spec, game) for spec in settings.opponents]
     if not opponents or not sizes:
         raise IceError("name at least one opponent and one table size")
+    part = check_target(settings.to, settings.options, agent, opponents) if settings.to else None
     lines = [
         (agent, opponent, game, size, settings.games, settings.seed, settings.options, handicap)
         for opponent, size, handicap in product(opponents, sizes, handicaps)
@@ -116,6 +119,8 @@ def main(settings: EvaluationSettings) -> int:
     if settings.plot:
         with replacing(settings.plot) as partial:
             draw_curve(rows, partial)
+    if settings.to and part:
+        publish(settings.to, part, rows)
     return 0
 
 
@@ -179,7 +184,7 @@ def evaluate(
         deals_hash=hashlib.sha256(deals.astype("<u8").tobytes()).hexdigest()[:16],
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions=command_line.versions(),
-        command="python " + shlex.join(sys.orig_argv[1:]),
+        command=command_line.typed(),
     )
     if handicap is not None:
         row["handicap"] = list(handicap)

@@ -21,7 +21,6 @@ import numpy as np
 import onnx
 import torch
 
-from ice_envs.agents import load
 from ice_envs.agents.manifest import (
     LOGITS,
     MASK,
@@ -34,8 +33,12 @@ from ice_envs.agents.manifest import (
     Parity,
     ParityVector,
     interface,
+    measured,
+    merged,
+    read_manifest,
     write_manifest,
 )
+from ice_envs.agents.portable import load_portable
 from ice_envs.engine import loops
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game
@@ -66,6 +69,8 @@ class ExportSettings:
     """The run's folder."""
     to: Path = Path("agent")
     """The folder to write agent.onnx, agent.json, parity.json and README.md into; it is made if need be."""
+    name: str | None = None
+    """The agent's name; null: that of the run's folder."""
 
 
 def main(settings: ExportSettings) -> None:
@@ -73,7 +78,10 @@ def main(settings: ExportSettings) -> None:
     run = RunFolder(settings.run)
     network, game, training, evaluation = run.read_for_export()
     make_folder(settings.to)
-    manifest = export(network, game, settings.to, run.path.name, training, evaluation)
+    former = weights_in(settings.to)
+    manifest = export(network, game, settings.to, settings.name or run.path.name, training, evaluation)
+    if former and former != weights_in(settings.to):
+        print("The agent that was there had another network: what was measured of it is gone with it.")
     print(
         f"Wrote {manifest}, with the model, positions to test with and a model card beside it. "
         f"Load it with ice_envs.agents.load({str(manifest)!r})."
@@ -107,17 +115,21 @@ def export(
         training: where it comes from.
         evaluation: its results, one row or more for each table size that it was trained for.
 
-    Raises IceError if the exported agent does not answer as the network does.
+    If the folder holds the same network already, what was measured of it since is kept. Raises IceError if the
+    exported agent does not answer as the network does.
     """
     network = network.to("cpu").eval()
     essence = describe(network, game, name, training, evaluation)
-    model, opset, ir_version = onnx_model(network, game, essence)
+    graph = onnx_model(network, game)
+    if weights(graph) == weights_in(folder):
+        take_over(read_manifest(folder / "agent.json"), essence)
+    model = with_manifest(graph, essence)
     essence["onnx"] = OnnxFile(
         file="agent.onnx",
         sha256=hashlib.sha256(model).hexdigest(),
         bytes=len(model),
-        opset=opset,
-        ir_version=ir_version,
+        opset=graph.opset_import[0].version,
+        ir_version=graph.ir_version,
         exporter=f"torch {torch.__version__} dynamo",
         producer=producer(),
     )
@@ -125,7 +137,7 @@ def export(
         with TemporaryDirectory(prefix=".partial.", dir=folder) as trial:
             (Path(trial) / "agent.onnx").write_bytes(model)
             write_manifest(Path(trial) / "agent.json", essence)
-            load(Path(trial) / "agent.json", game)  # what does not play as the network does replaces nothing
+            load_portable(Path(trial) / "agent.json", game)  # what does not play as the network does replaces nothing
             write_json(Path(trial) / "parity.json", parity_file(network, game, essence))
             (Path(trial) / "README.md").write_text(model_card(essence, game), encoding="utf-8", newline="\n")
             for file in PUBLISHED:
@@ -133,6 +145,38 @@ def export(
     except OSError as error:
         raise IceError(f"cannot write {folder / 'agent.onnx'}: {reason(error)}") from error
     return folder / "agent.json"
+
+
+def weights(graph: onnx.ModelProto) -> list[bytes]:
+    """Return the numbers of a model, whatever it calls them."""
+    return sorted(part.SerializeToString() for part in map(nameless, graph.graph.initializer))
+
+
+def nameless(tensor: onnx.TensorProto) -> onnx.TensorProto:
+    """Return a copy of a tensor without its name."""
+    copy = onnx.TensorProto()
+    copy.CopyFrom(tensor)
+    copy.ClearField("name")
+    return copy
+
+
+def weights_in(folder: Path) -> list[bytes] | None:
+    """Return the numbers of the agent's model in a folder, or None if there is no whole agent that can be played."""
+    try:
+        file = load_portable(folder / "agent.json").manifest["onnx"]["file"]
+        return weights(onnx.load(folder / file))
+    except (IceError, OSError):
+        return None
+
+
+def take_over(former: Manifest, manifest: Manifest) -> None:
+    """Take what was measured of the same network, except what was now measured with as many games or more."""
+    own: list[EvaluationRow] = [{**row, "agent": manifest["name"]} for row in former["evaluation"]]
+    games = {measured(row, "evaluation"): row["games"] for row in manifest["evaluation"]}
+    better = [row for row in own if row["games"] > games.get(measured(row, "evaluation"), 0)]
+    manifest["evaluation"] = merged(manifest["evaluation"], better, "evaluation")
+    manifest["challengers"] = [{**row, "opponent": manifest["name"]} for row in former.get("challengers", [])]
+    manifest["exploitability"] = [{**row, "agent": manifest["name"]} for row in former.get("exploitability", [])]
 
 
 def producer() -> str:
@@ -155,12 +199,13 @@ def describe(
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         authors=["ice_envs training"],
         licence="MIT",
-        description=f"{game.title} with {' or '.join(map(str, seats))} seats, trained by self-play",
+        description=f"Plays {game.title} with {' or '.join(map(str, seats))} seats",
         onnx=OnnxFile(file="", sha256="", bytes=0, opset=0, ir_version=0, exporter="", producer=""),
         options=options,
         seats=seats,
         training={**training},
-        evaluation=list(evaluation),
+        evaluation=[{**row, "agent": name} for row in evaluation],
+        challengers=[],
         exploitability=[],
         parity=parity(network, game),
         limits=[*LIMITS, *game.notes],
@@ -190,8 +235,8 @@ def positions(game: Game, count: int) -> tuple[Any, Any]:
     return observation.copy(), mask.copy()
 
 
-def onnx_model(network: ActorCritic, game: Game, manifest: Manifest) -> tuple[bytes, int, int]:
-    """Return the model's bytes (with the manifest inside, for those who lose the file), opset and IR version."""
+def onnx_model(network: ActorCritic, game: Game) -> onnx.ModelProto:
+    """Return the network as a model, without what the exporter notes about the sources of each node."""
     observation, mask = positions(game, 2)  # two rows: an axis of size one would be frozen
     example = (torch.from_numpy(observation).float(), torch.from_numpy(mask).float())
     batch = torch.export.Dim("batch", min=1)
@@ -210,11 +255,19 @@ def onnx_model(network: ActorCritic, game: Game, manifest: Manifest) -> tuple[by
         )
     if program is None:
         raise IceError("torch exported nothing")
-    model = program.model_proto
+    model: onnx.ModelProto = program.model_proto
+    graph = model.graph
+    for noted in (model, graph, *graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
+        noted.ClearField("metadata_props")  # paths of this machine among them
     onnx.checker.check_model(model)
+    return model
+
+
+def with_manifest(model: onnx.ModelProto, manifest: Manifest) -> bytes:
+    """Return a model's file, with the manifest inside for those who lose theirs."""
     entry = model.metadata_props.add()
     entry.key, entry.value = "ice_envs.manifest", json.dumps(manifest, ensure_ascii=False)
-    return model.SerializeToString(), model.opset_import[0].version, model.ir_version
+    return model.SerializeToString()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ice_envs.agents.manifest import EvaluationRow, Manifest
@@ -16,15 +17,20 @@ FILES = """\
 | `agent.json` | the manifest: what every cell and action means, where the agent comes from, how it was evaluated |
 | `parity.json` | positions with the model's answers, with which a front end tests itself |
 | `README.md` | this page, made from `agent.json` |"""
+EXPLANATION = (
+    "The agent sits in one seat, the opponent in all others. Where the opponent's win share is told too, it is the "
+    "other way round: one such opponent, and the agent in all other seats. Every deal is played once in each seat. A "
+    "victory shared by *k* seats counts 1/*k*, fair is one part in as many as there are seats, and points ahead are "
+    "the agent's points less the mean of the others'. In brackets 95 % intervals of means over deals."
+)
 TAGS = ("reinforcement-learning", "multi-agent", "self-play", "card-game", "onnx", "ice_envs")
 
 
 def model_card(manifest: Manifest, game: Game) -> str:
     """Return the card as Markdown, with the front matter that model hubs read."""
-    rows = [row for row in manifest["evaluation"] if "handicap" not in row]
     sections = [
-        ("Strength", strength(rows)),
-        ("Seat by seat", seats(rows)),
+        ("Strength", f"{strength(manifest)}\n\n{EXPLANATION}"),
+        ("Seat by seat", seats(manifest)),
         ("Exploitability", exploitability(manifest)),
         ("Files", FILES),
         ("Use", use(manifest)),
@@ -42,34 +48,39 @@ def front_matter(manifest: Manifest) -> str:
     return f"---\nlicense: {manifest['licence'].lower()}\nlibrary_name: onnx\ntags:\n{tags}---"
 
 
-def strength(rows: Sequence[EvaluationRow]) -> str:
-    """Return the win shares against each kind of opponent at each table size."""
-    lines = [
-        (
-            row["num_players"],
-            row["opponent"],
-            with_interval(row["win_share"], row["interval"]),
-            f"{row['fair_share']:.3f}",
-            with_interval(row["margin"], row["margin_interval"], 2),
-            f"{row['games']:,}",
-        )
-        for row in sorted(rows, key=lambda row: (row["opponent"], row["num_players"]))
-    ]
-    return (
-        f"{table(('seats', 'opponent', 'win share', 'fair', 'points ahead', 'games'), lines)}\n\n"
-        "The agent sits in one seat, the opponent in all others; every deal is played once in each seat. A victory "
-        "shared by *k* seats counts 1/*k*, fair is one part in as many as there are seats, and points ahead are the "
-        "agent's points less the mean of the others'. In brackets 95 % intervals of means over deals."
-    )
-
-
-def seats(rows: Sequence[EvaluationRow]) -> str:
-    """Return the win shares in each seat."""
-    most = max(len(row["per_seat"]) for row in rows)
+def strength(manifest: Manifest) -> str:
+    """Return the win shares against each kind of opponent at each table size, and those of one such among agents."""
+    own = _by_opponent(manifest["evaluation"], "opponent")
+    theirs = _by_opponent(manifest.get("challengers", []), "agent")
+    header = ["seats", "opponent", "fair", "win share of the agent", "points ahead", "games"]
+    header += ["win share of the opponent", "games"] if theirs else []
     lines = []
-    for row in sorted(rows, key=lambda row: (row["opponent"], row["num_players"])):
+    for opponent, size in sorted(own.keys() | theirs.keys()):
+        one, other = own.get((opponent, size)), theirs.get((opponent, size))
+        line = [size, opponent, f"{1 / size:.3f}", *_share(one)]
+        line.insert(4, with_interval(one["margin"], one["margin_interval"], 2) if one else "")
+        lines.append([*line, *_share(other)] if theirs else line)
+    return table(header, lines)
+
+
+def _by_opponent(rows: Sequence[EvaluationRow], side: str) -> dict[tuple[str, int], EvaluationRow]:
+    """Return the rows without handicap, by the name on one side of the table, and table size."""
+    return {(row[side], row["num_players"]): row for row in rows if "handicap" not in row}  # type: ignore[literal-required]
+
+
+def _share(row: EvaluationRow | None) -> list[str]:
+    """Return a win share and of how many games."""
+    return [with_interval(row["win_share"], row["interval"]), f"{row['games']:,}"] if row else ["", ""]
+
+
+def seats(manifest: Manifest) -> str:
+    """Return the agent's win shares in each seat."""
+    rows = _by_opponent(manifest["evaluation"], "opponent")
+    most = max(len(row["per_seat"]) for row in rows.values())
+    lines = []
+    for (opponent, size), row in sorted(rows.items(), key=itemgetter(0)):
         shares = {seat["seat"]: with_interval(seat["win_share"], seat["interval"]) for seat in row["per_seat"]}
-        lines.append((row["num_players"], row["opponent"], *(shares.get(seat, "") for seat in range(most))))
+        lines.append((size, opponent, *(shares.get(seat, "") for seat in range(most))))
     return table(("seats", "opponent", *(f"in seat {seat}" for seat in range(most))), lines)
 
 
@@ -113,25 +124,40 @@ def use(manifest: Manifest) -> str:
 
 
 def training(manifest: Manifest) -> str:
-    """Return where the agent comes from."""
+    """Return where the agent comes from, and how to make such a one again."""
+    settings = str(manifest["training"].get("settings") or "").strip()
+    if not settings:
+        return origin(manifest)
+    return (
+        f"{origin(manifest)}\n\nWith the settings below as `settings.yaml`, "
+        f"`python -m training.train --config settings.yaml --out again` trains such an agent again.\n\n"
+        f"<details><summary>Every setting of the run</summary>\n\n```yaml\n{settings}\n```\n\n</details>"
+    )
+
+
+def origin(manifest: Manifest) -> str:
+    """Return where the agent comes from as a table."""
     told = manifest["training"]
-    seconds = told.get("seconds")
+    seconds, versions = told.get("seconds"), told.get("versions") or {}
     facts = {
         "algorithm": told.get("algorithm"),
         "decisions learned from": _number(told.get("decisions")),
         "minutes": None if seconds is None else f"{seconds / 60:.0f}",
         "seed": told.get("seed"),
         "command": f"`{told['command']}`" if told.get("command") else None,
+        "commit": _commit(versions),
+        "machine": told.get("machine"),
         "reward": told.get("reward"),
         "rule options": _options(manifest["options"]),
         "made by": manifest["onnx"]["producer"],
         "created": manifest["created"],
     }
-    lines = table(("what", "value"), [(what, value) for what, value in facts.items() if value is not None])
-    settings = str(told.get("settings") or "").strip()
-    if not settings:
-        return lines
-    return f"{lines}\n\n<details><summary>Every setting of the run</summary>\n\n```yaml\n{settings}\n```\n\n</details>"
+    return table(("what", "value"), [(what, value) for what, value in facts.items() if value is not None])
+
+
+def _commit(versions: Mapping[str, Any]) -> str | None:
+    changed = ", changed since" if versions.get("dirty") else ""
+    return f"`{versions['commit']}`{changed}" if versions.get("commit") else None
 
 
 def _number(value: object) -> object:

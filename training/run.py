@@ -130,6 +130,7 @@ class Run:
         self.best = -1.0
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
+        self.commands = [command_line.typed()]
 
     def _teacher(self, method: Literal["greedy", "flat", "tree"], skilled: int | None = None) -> Teacher:
         settings, ppo = self.settings, self.settings.ppo
@@ -264,6 +265,8 @@ class Run:
             options=asdict(self.game.make_options(self.settings.options)),
             reward=self.settings.reward,
             settings=(self.folder / "config.yaml").read_text(encoding="utf-8"),
+            command=" && ".join(self.commands),
+            machine=command_line.cpu_name(),
             versions=command_line.versions(),
         )
 
@@ -307,6 +310,7 @@ class Run:
             "best": self.best,
             "losses": self.losses,
             "history": self.history,
+            "commands": self.commands,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -324,6 +328,7 @@ class Run:
             play.carried, play.earned = state["carried"].numpy(), state["earned"].numpy()
             self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
             self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
+            self.commands = list(dict.fromkeys([*state.get("commands", []), *self.commands]))
         except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise IceError(
                 f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"

@@ -53,6 +53,8 @@ class Origin(TypedDict):
     options: dict[str, Any]
     reward: str
     settings: str
+    command: str
+    machine: str
     versions: dict[str, str | bool | None]
 
 

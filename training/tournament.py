@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
@@ -267,7 +265,7 @@ def report(settings: TournamentSettings, ready: Field, results: dict[int, dict[L
         cpu=command_line.cpu_name(),
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions=command_line.versions(),
-        command="python " + shlex.join(sys.orig_argv[1:]),
+        command=command_line.typed(),
     )
 
 

@@ -6,10 +6,10 @@ Nothing here needs more than the standard library, so a front end in another lan
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
@@ -19,6 +19,8 @@ SCHEMA = "ice-agent/1"
 OBSERVATION, MASK, LOGITS, VALUE = "observation", "action_mask", "masked_logits", "value"
 MASK_FILL = -1e9
 
+ResultsPart = Literal["evaluation", "challengers", "exploitability"]
+"""The parts of a manifest that hold results: the agent's own, and those of others against it."""
 Shape = list[int | str]
 """Sizes of a tensor's axes; the first is the word `batch`."""
 
@@ -211,13 +213,17 @@ class Interface(Data):
     recurrent: bool
 
 
-class Exploited(TypedDict, total=False):
-    """For agents against which responses have been trained: how well those do, a row for each table size."""
+class Challenged(TypedDict, total=False):
+    """For agents that others were measured against: those others' results, each in one seat, the agent in all others.
 
+    `challengers` were there before; `exploitability` is of responses that were trained against this agent alone.
+    """
+
+    challengers: list[EvaluationRow]
     exploitability: list[ExploitabilityRow]
 
 
-class Manifest(Interface, Exploited):
+class Manifest(Interface, Challenged):
     """The whole manifest, schema `ice-agent/1`. `seats` are the table sizes that the agent may play."""
 
     schema: str
@@ -319,7 +325,7 @@ def write_manifest(path: str | Path, manifest: Manifest) -> None:
     check(manifest, Manifest)
     if not manifest["evaluation"]:
         raise IceError("the manifest has no evaluation: evaluate the agent before publishing it")
-    for row in manifest["evaluation"]:
+    for row in [*manifest["evaluation"], *manifest.get("challengers", [])]:
         what = f"the evaluation of {row['agent']} against {row['opponent']} at {row['num_players']} seats"
         if row["games"] < 1:
             raise IceError(f"{what} counts {row['games']} games")
@@ -335,12 +341,23 @@ def _check_interval(interval: list[float], what: str) -> None:
         raise IceError(f"{what} has {interval} where an interval [low, high] belongs")
 
 
-def add_exploitability(path: str | Path, rows: list[ExploitabilityRow]) -> None:
-    """Write rows into the manifest at `path`, atomically, in place of those of the same table sizes."""
+def add_results(path: str | Path, part: ResultsPart, rows: Sequence[Any]) -> None:
+    """Write rows into one part of the manifest at `path`, atomically, in place of those that measured the same."""
     manifest = read_manifest(path)
-    kept = {row["num_players"]: row for row in [*manifest.get("exploitability", []), *rows]}
-    manifest["exploitability"] = [kept[size] for size in sorted(kept)]
+    manifest[part] = merged(manifest.get(part, []), rows, part)
     write_manifest(path, manifest)
+
+
+def merged(old: Sequence[Any], new: Sequence[Any], part: ResultsPart) -> list[Any]:
+    """Return rows of one part of an agent's results, sorted: new ones in place of old ones that measured the same."""
+    rows = {measured(row, part): row for row in [*old, *new]}
+    return [rows[key] for key in sorted(rows)]
+
+
+def measured(row: Mapping[str, Any], part: ResultsPart) -> tuple[str, int, tuple[int, ...]]:
+    """Return what a row tells of: the agent on the other side (none if it was trained), table size and handicap."""
+    other = {"evaluation": "opponent", "challengers": "agent", "exploitability": ""}[part]
+    return row.get(other, ""), row["num_players"], tuple(row.get("handicap", ()))
 
 
 def check(value: Any, kind: Any, where: str = "") -> None:

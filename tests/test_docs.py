@@ -20,6 +20,7 @@ from ice_envs import IceError, find_game, games
 from training import (
     benchmark,
     command_line,
+    compare,
     docs,
     docs_code,
     docs_ladder,
@@ -106,6 +107,7 @@ COMMANDS: dict[str, tuple[type[Any], dict[str, bool]]] = {
     "docs": (docs.DocsSettings, {}),
     "tournament": (tournament.TournamentSettings, {}),
     "exploit": (exploit.ExploitSettings, {}),
+    "compare": (compare.CompareSettings, {}),
 }
 
 
@@ -121,10 +123,10 @@ def training_commands(text: str) -> list[list[str]]:
     ("page", "least"),
     [
         ("README.md", 8),
-        ("docs/training.md", 7),
+        ("docs/training.md", 9),
         ("CONTRIBUTING.md", 3),
         ("docs/games/kawaii.md", 1),
-        ("docs/benchmarks.md", 4),
+        ("docs/benchmarks.md", 7),
         ("docs/search.md", 2),
     ],
 )

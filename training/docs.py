@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ice_envs.errors import IceError, choose
 from ice_envs.files import replacing
-from training import command_line, docs_agents, docs_code, docs_ladder, docs_results
+from training import command_line, docs_ablations, docs_agents, docs_code, docs_ladder, docs_results
 from training.docs_files import whole_files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +76,7 @@ def block(words: str, page: Path) -> str:
     return BLOCKS[choose(f"generated part in {page.name}:", name, BLOCKS)](*arguments)
 
 
-PARTS = (*docs_code.PARTS, *docs_results.PARTS, *docs_ladder.PARTS, *docs_agents.PARTS)
+PARTS = (*docs_code.PARTS, *docs_results.PARTS, *docs_ladder.PARTS, *docs_agents.PARTS, *docs_ablations.PARTS)
 BLOCKS: dict[str, Callable[..., str]] = {part.__name__: part for part in PARTS}
 """The generated parts, by the name in the mark."""
 

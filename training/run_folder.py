@@ -132,18 +132,25 @@ class RunFolder:
 
     def read_for_export(self) -> tuple[ActorCritic, Game, Origin, list[EvaluationRow]]:
         """Return the best network, its game, its origin and its evaluation; raise IceError if one is missing."""
+        game, training, _, evaluation = self.read_results()
+        return ActorCritic(self.load_model("best.zip", game).policy), game, training, evaluation
+
+    def read_results(self) -> tuple[Game, Origin, list[dict[str, Any]], list[EvaluationRow]]:
+        """Return the game, the network's origin, what was measured during the run, and the final evaluation.
+
+        Raises IceError if the run is not finished, or a file is missing or damaged.
+        """
         if not (self / "evaluation.json").exists():
             raise IceError(f"there is no finished run in {self.path}: evaluation.json is missing")
         evaluation: list[EvaluationRow] = read_json(self / "evaluation.json")
         check(evaluation, list[EvaluationRow], str(self / "evaluation.json"))
         if not evaluation:
             raise IceError(f"{self / 'evaluation.json'} holds no results")
-        origin = read_json(self / "history.json")
+        told = read_json(self / "history.json")
         try:
-            game, training = find_game(origin["game"]), origin["training"]
+            return find_game(told["game"]), told["training"], told["history"], evaluation
         except (KeyError, TypeError) as error:
             raise IceError(f"{self / 'history.json'} does not tell of a training run") from error
-        return ActorCritic(self.load_model("best.zip", game).policy), game, training, evaluation
 
     def write_history(self, game: Game, training: Origin, history: Sequence[Mapping[str, Any]]) -> None:
         """Write what was measured during the run, as data and as a picture."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 from ice_envs import find_game, games
 from ice_envs.files import read_json
 from tests import portable_agents
-from tests.front_ends import EXAMPLES, agents_folder
+from tests.front_ends import EXAMPLES, agents_folder, tiny_agent
 from training.parity import POSITIONS
 
 pytestmark = pytest.mark.browser
@@ -42,6 +43,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     agents_folder(place / "checkpoints")
     (place / "broken" / "dokitto").mkdir(parents=True)
     portable_agents.export(place / "broken" / "dokitto", find_game("dokitto"), onnx__sha256="beef")
+    (place / "empty").mkdir()
+    (place / "one" / "kawaii").mkdir(parents=True)
+    tiny_agent(find_game("kawaii"), place / "one" / "kawaii")
+    (place / "one" / "dokitto" / "runs" / "first").mkdir(parents=True)
+    tiny_agent(find_game("dokitto"), place / "one" / "dokitto" / "runs" / "first")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=place)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/examples/browser/", place
@@ -62,16 +68,16 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page that says nothing to its console, and asks nobody but our server."""
+    """A page that asks nobody but our server, and whose console says nothing but which games have no agent."""
     opened = browser.new_page(viewport={"width": 1320, "height": 820})
     said: list[str] = []
     asked: list[str] = []
-    opened.on("console", lambda message: said.append(message.text))
+    opened.on("console", lambda message: said.append(f"{message.text} {message.location['url']}"))
     opened.on("pageerror", lambda error: said.append(str(error)))
     opened.on("request", lambda request: asked.append(request.url))
     yield opened
     opened.close()
-    assert said == []
+    assert [words for words in said if not re.search(r"status of 404 .*/agent\.json$", words)] == []
     assert [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:http://127.0.0.1:"))] == []
 
 
@@ -133,3 +139,12 @@ def test_an_agent_that_does_not_fit_is_refused_in_a_sentence(page: Any, site: tu
     told = open_page(page, f"{site[0]}?game=dokitto&agents=../../broken")
     assert told.startswith("agent.onnx has SHA-256 ")
     assert told.endswith("not beef")
+
+
+def test_only_games_that_have_an_agent_are_offered(page: Any, site: tuple[str, Path]):
+    assert open_page(page, f"{site[0]}?agents=../../one").startswith(f"{POSITIONS} positions answered")
+    assert page.locator("#games button").all_inner_texts() == ["Kawaii"]
+    assert "cannot read ../../one/dokitto/agent.json: 404" in open_page(
+        page, f"{site[0]}?agents=../../one&game=dokitto"
+    )
+    assert open_page(page, f"{site[0]}?agents=../../empty").startswith("there is no agent in ../../empty: train one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -365,6 +366,19 @@ def test_missing_packages_are_named(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_an_agent_or_its_folder_may_be_named(folder: Path):
     for path in (folder / "kawaii" / "agent.json", folder / "kawaii"):
         assert [agent.game.name for agent in command.find_agents(path)] == ["kawaii"]
+
+
+def test_runs_beside_the_agents_are_not_served(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run = tmp_path / "checkpoints" / "dokitto" / "runs" / "first"
+    shutil.copytree(folder / "dokitto", run)
+    assert exits("--agents", str(tmp_path / "checkpoints")) == 2
+    assert f"there is no agent.json in {tmp_path / 'checkpoints'}" in capsys.readouterr().err
+    shutil.copytree(folder / "kawaii", tmp_path / "checkpoints" / "kawaii")
+    assert [agent.game.name for agent in command.find_agents(tmp_path / "checkpoints")] == ["kawaii"]
+    shutil.copytree(run, tmp_path / "checkpoints" / "dokitto", dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "checkpoints" / "kawaii")
+    for path in (tmp_path / "checkpoints", tmp_path / "checkpoints" / "dokitto"):
+        assert [agent.game.name for agent in command.find_agents(path)] == ["dokitto"]
 
 
 @pytest.fixture

@@ -32,6 +32,13 @@ async function read(path) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
+/** Return the games for which there is an agent. */
+async function found() {
+  const names = Object.keys(games);
+  const there = await Promise.all(names.map((game) => fetch(`${folder}/${game}/agent.json`, { method: "HEAD" })));
+  return names.filter((_, index) => there[index].ok);
+}
+
 async function open(game) {
   say("Loading the agent …", "");
   for (const button of find("games").children) button.ariaCurrent = String(button.value === game);
@@ -85,10 +92,12 @@ find("position").oninput = () => show(Number(find("position").value)).catch(comp
 
 try {
   games = JSON.parse(new TextDecoder().decode(await read("../shared/games.json")));
-  find("games").append(...Object.keys(games).map((game) =>
+  const there = await found();
+  if (there.length === 0) throw new Error(`there is no agent in ${folder}: train one and export it into a folder of its game's name there`);
+  find("games").append(...there.map((game) =>
     node("button", { value: game, textContent: TITLES[game] ?? game, onclick: () => { chosen.delete("position"); open(game).catch(complain); } })));
   const wanted = chosen.get("game");
-  await open(wanted in games ? wanted : Object.keys(games)[0]);
+  await open(wanted in games ? wanted : there[0]);
 } catch (error) {
   complain(error);
 }

@@ -18,6 +18,7 @@ from ice_envs.agents.manifest import EvaluationRow, read_manifest, write_manifes
 from ice_envs.files import read_json
 from tests import portable_agents
 from tests.front_ends import PUBLISHED, export_new
+from tests.training_runs import AT_FOUR, SMALL, begun
 from training import command_line, docs, docs_agents, docs_results, evaluate
 from training.docs_files import whole_files
 from training.evaluate import EvaluationSettings
@@ -188,6 +189,25 @@ def test_an_agent_of_other_rules_is_refused(checkpoints: Path):
     put(checkpoints, "dokitto", rules_version=9)
     with pytest.raises(IceError, match=r"checkpoints/dokitto/agent\.json is not of dokitto as it is now"):
         docs_agents.published("dokitto")
+
+
+# ---- where an agent comes from ----
+
+
+def test_a_run_tells_every_command_that_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    told, folder = [], str(tmp_path / "run")
+    for typed in ("train --out run", "train --resume run", "train --resume run"):
+        monkeypatch.setattr(command_line, "typed", lambda typed=typed: typed)
+        run = begun(*(["--resume", folder] if told else [*SMALL, *AT_FOUR, "--out", folder]))
+        run.folder.save_state(run.state())
+        told.append(run.origin()["command"])
+    assert told == ["train --out run", *["train --out run && train --resume run"] * 2]
+    assert run.origin()["machine"] == command_line.cpu_name()
+    older = run.state()
+    del older["commands"]  # saved before commands were told
+    run.commands = ["train --resume run"]
+    run.restore(older)
+    assert run.origin()["command"] == "train --resume run"
 
 
 # ---- the agents in checkpoints/ ----

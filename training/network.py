@@ -25,6 +25,7 @@ from ice_envs.agents import Agent
 from ice_envs.agents.manifest import MASK_FILL
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
+from ice_envs.errors import IceError
 from ice_envs.faces.sb3 import SB3VecEnv
 
 
@@ -342,3 +343,14 @@ def new_model(game: Game, shape: NetworkShape, learning_rate: float, seed: int, 
         seed=seed,
         device=device,
     )
+
+
+def pick_device(name: str) -> str:
+    """Return the device to learn on; raise IceError if torch does not have it."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise IceError(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
+    return name

@@ -21,7 +21,7 @@ from ice_envs.errors import IceError, check_range, choose, whole_number
 from ice_envs.games import find_game
 from training import command_line, handicaps
 from training.evaluate import check_games, evaluate
-from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model
+from training.network import ActorCritic, NetworkAgent, NetworkShape, new_model, pick_device
 from training.ppo import PPO
 from training.run_folder import Origin, RunFolder
 from training.selfplay import Opponents, SelfPlay
@@ -347,17 +347,6 @@ def load_rivals(settings: TrainSettings, game: Game) -> list[agents.Agent]:
 def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     """Return the memory of a contiguous array as a view of bytes, which torch can save whatever the type."""
     return array.reshape(-1).view(np.uint8)
-
-
-def pick_device(name: str) -> str:
-    """Return the device to learn on; raise IceError if torch does not have it."""
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise IceError(f"torch has no device {name!r} here: {str(error).splitlines()[0]}") from error
-    return name
 
 
 def check(settings: TrainSettings) -> None:

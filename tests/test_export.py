@@ -237,6 +237,7 @@ def test_the_manifest_tells_what_the_run_told(exported):
     assert (manifest["name"], manifest["game"], manifest["training"]) == ("a run", "dokitto", TRAINING)
     assert manifest["evaluation"] == [{**row, "agent": "a run"} for row in results()]
     assert manifest["seats"] == [2, 3, 4, 5]
+    assert "with 2, 3, 4 or 5 seats" in manifest["description"]
     assert manifest["options"] == GAME.default_options()
     choices = [sum(vector["mask"]) for vector in manifest["parity"]["vectors"]]
     assert len(choices) == 16

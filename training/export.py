@@ -179,6 +179,12 @@ def take_over(former: Manifest, manifest: Manifest) -> None:
     manifest["exploitability"] = [{**row, "agent": manifest["name"]} for row in former.get("exploitability", [])]
 
 
+def either(numbers: Sequence[int]) -> str:
+    """Return numbers as one would say them: 2, 3 or 4."""
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def producer() -> str:
     """Return this package's version and commit, and whether its sources were changed since."""
     versions = command_line.versions()
@@ -199,7 +205,7 @@ def describe(
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         authors=["ice_envs training"],
         licence="MIT",
-        description=f"Plays {game.title} with {' or '.join(map(str, seats))} seats",
+        description=f"Plays {game.title} with {either(seats)} seats",
         onnx=OnnxFile(file="", sha256="", bytes=0, opset=0, ir_version=0, exporter="", producer=""),
         options=options,
         seats=seats,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from ice_envs import agents, find_game
 from ice_envs.agents import search as search_module
 from ice_envs.agents.search import SearchAgent
 from ice_envs.engine import loops, search, tree
+from ice_envs.engine.game import SearchHints
 from ice_envs.errors import IceError
 from tests import portable_agents
 from tests.face_helpers import games
@@ -90,6 +93,7 @@ def test_the_model_is_asked_for_all_positions_at_once(tmp_path, monkeypatch):
 def test_nodes_of_the_searching_seat_have_priors_and_no_others(tmp_path):
     states = started(GAME, 3, 4, seed=2)
     agent = guided(tmp_path, GAME, 200, num_threads=1)
+    agent.game = replace(GAME, search=SearchHints(spread=3.0))  # so that others choose in the tree
     agent.search(states)
     [forest] = agent._forests["dokitto"]
     with_prior = without = 0

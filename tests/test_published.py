@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,11 @@ def test_every_fault_is_found(sound: Path, tmp_path: Path):
     write_manifest(folder / "agent.json", manifest)
     expected = ["other files", "positions", "logits", "values", "actions", "commit", "config", "card"]
     assert faults(folder, "dokitto") == [*expected, "paths of a machine", "table sizes", "options"]
+
+
+def test_an_agent_that_is_too_large_is_found(sound: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules[__name__], "MOST_BYTES", (sound / "agent.onnx").stat().st_size)
+    assert faults(sound, "dokitto") == ["size"]
 
 
 @pytest.mark.parametrize("name", games())

@@ -36,6 +36,7 @@ __all__ = [
     "check_complete",
     "choose_table_sizes",
     "cpu_name",
+    "read_config",
     "read_settings",
     "replacing",
     "run",
@@ -135,8 +136,8 @@ def choose_table_sizes(game: Game, wanted: Sequence[int | str]) -> tuple[int, ..
     return tuple(game.check_table(size) for size in wanted)  # type: ignore[arg-type]  # words are refused there
 
 
-def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
-    """Return the settings in a YAML file; raise IceError if it is missing, no mapping, or has an unknown key."""
+def read_config(path: str | Path) -> Mapping[str, Any]:
+    """Return what a YAML file of settings says; raise IceError if it is missing or no mapping."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeError) as error:
@@ -145,6 +146,12 @@ def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
         raise IceError(f"the config file {path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, Mapping):
         raise IceError(f"the config file {path} must hold lines of the form 'name: value'")
+    return content
+
+
+def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
+    """Return what a YAML file of settings says; raise IceError, too, if it has an unknown key."""
+    content = read_config(path)
     for name, value in _dotted(content, kinds):
         if name not in kinds:
             raise IceError(f"the config file {path} has an unknown key {name!r}{nearest(name, kinds)}")

@@ -12,14 +12,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypedDict
 
-import yaml
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 
 from ice_envs.agents.manifest import EvaluationRow, check
 from ice_envs.errors import IceError
-from ice_envs.files import check_writable, reason, replacing, write_json
+from ice_envs.files import check_writable, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
 from training.markdown import with_interval
@@ -107,7 +106,7 @@ def compare(folders: Sequence[Path], names: Sequence[str] = (), against: str = "
     if len(games) > 1 or len(versions) > 1:
         what = " and ".join(games) if len(games) > 1 else f"{games[0]}'s rules of versions {sorted(versions)}"
         raise IceError(f"runs of different games do not compare: these are of {what}")
-    chosen = [dict(flat(read_settings(folder))) for folder in folders]
+    chosen = [dict(flat(command_line.read_config(folder / "config.yaml"))) for folder in folders]
     runs = []
     for folder, name, values, (_, origin, history, rows) in zip(folders, names, differing(chosen), told, strict=True):
         if against not in {row["opponent"] for row in rows}:
@@ -135,20 +134,6 @@ def compare(folders: Sequence[Path], names: Sequence[str] = (), against: str = "
     )
     check(comparison, Comparison, "the comparison")
     return comparison
-
-
-def read_settings(folder: Path) -> Mapping[str, Any]:
-    """Return the settings of a run; raise IceError if its config.yaml is missing or damaged."""
-    path = folder / "config.yaml"
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeError) as error:
-        raise IceError(f"cannot read {path}: {reason(error)}") from error
-    except yaml.YAMLError as error:
-        raise IceError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(found, Mapping):
-        raise IceError(f"{path} holds no settings")
-    return found
 
 
 def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -119,10 +119,6 @@ class Run:
         self.optimizer: torch.optim.Optimizer = self.model.policy.optimizer
         self.self_play = self._self_play()
         self.memory = Memory(self.game, settings.teacher.memory)
-        self.imitator = self._teacher("greedy")
-        self.teacher = self._teacher("flat", skilled=0)
-        self.skilled_teacher = self._teacher("flat")
-        self.tree_teacher = self._teacher("tree")
         self.rivals = load_rivals(settings, self.game)
         self.iteration = 0
         self.decisions = 0
@@ -131,11 +127,6 @@ class Run:
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
         self.commands = [command_line.typed()]
-
-    def _teacher(self, method: Literal["greedy", "flat", "tree"], skilled: int | None = None) -> Teacher:
-        settings, ppo = self.settings, self.settings.ppo
-        teacher = settings.teacher if skilled is None else replace(settings.teacher, skilled=skilled)
-        return Teacher(self.game, teacher, ppo.value_weight, ppo.max_grad_norm, settings.threads, self.memory, method)
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -211,14 +202,18 @@ class Run:
 
     def learner(self) -> Teacher | PPO:
         """Return who improves the network at this point of the run."""
-        progress, teacher = self.progress, self.settings.teacher
-        if progress >= teacher.share:
-            return self.settings.ppo
-        if progress < teacher.imitate_until:
-            return self.imitator
-        if teacher.simulations and progress >= teacher.tree_after:
-            return self.tree_teacher
-        return self.skilled_teacher if progress >= teacher.skilled_after else self.teacher
+        progress, settings, ppo = self.progress, self.settings.teacher, self.settings.ppo
+        if progress >= settings.share:
+            return ppo
+        method: Literal["greedy", "flat", "tree"] = "flat"
+        if progress < settings.imitate_until:
+            method = "greedy"
+        elif settings.simulations and progress >= settings.tree_after:
+            method = "tree"
+        if progress < settings.skilled_after:
+            settings = replace(settings, skilled=0)
+        threads = self.settings.threads
+        return Teacher(self.game, settings, ppo.value_weight, ppo.max_grad_norm, threads, self.memory, method)
 
     def evaluate(self, games: int, purpose: int) -> list[EvaluationRow]:
         """Return evaluation rows of the network for each rival and table size, each purpose on deals of its own."""

@@ -31,6 +31,7 @@ from training.export import export
 from training.network import ActorCritic
 from training.run import FINAL, Run, TrainSettings, check
 from training.run_folder import CONTENTS, RunFolder
+from training.teacher import TeacherSettings
 
 PROGRAM = "training.train"
 SHAPE = ("hidden", "kind_hidden", "action_hidden")
@@ -43,19 +44,26 @@ def announce(run: Run, console: Console) -> None:
     settings = run.settings
     seats = ", ".join(map(str, run.sizes))
     console.print(f"Training an agent for {run.game.title} ({seats} seats, one network for all) {means(run)}.")
-    teacher = settings.teacher
-    if teacher.share > 0:
-        when = "All the time" if teacher.share >= 1 else f"For the first {teacher.share:.0%}"
-        then = "" if teacher.share >= 1 else "; then it learns from playing against itself"
-        console.print(
-            f"{when} it is taught by a search that tries every move in {teacher.playouts} imagined games{then}.",
-        )
-    if teacher.simulations and teacher.tree_after < teacher.share:
-        console.print(
-            f"From {teacher.tree_after:.0%} on a tree of {teacher.simulations} imagined games teaches instead, which "
+    for sentence in teaching(settings.teacher):
+        console.print(sentence)
+    say_where(run, console)
+
+
+def teaching(teacher: TeacherSettings) -> Iterator[str]:
+    """Yield sentences that say from whom a run learns."""
+    by_tree = teacher.simulations > 0 and teacher.tree_after < teacher.share
+    flat = teacher.tree_after if by_tree else teacher.share
+    if flat > 0:
+        when = "All the time" if flat >= 1 else f"For the first {flat:.0%}"
+        yield f"{when} it is taught by a search that tries every move in {teacher.playouts} imagined games."
+    if by_tree:
+        until = "" if teacher.share >= 1 else f" until {teacher.share:.0%}"
+        yield (
+            f"From {flat:.0%} on{until} it is taught by a tree search of {teacher.simulations} imagined games, which "
             "the network itself guides."
         )
-    say_where(run, console)
+    if 0 < teacher.share < 1:
+        yield "Then it learns from playing against itself."
 
 
 def means(run: Run) -> str:

@@ -291,6 +291,24 @@ def test_a_curve_names_its_agent_and_the_command(site: Path):
     assert "python -m training.evaluate --env kawaii" in told
 
 
+def test_the_strength_of_a_search_is_told_for_every_budget_that_was_measured(site: Path):
+    results = site / "docs" / "results"
+    for path in results.glob("dokitto_search_*.json"):
+        path.unlink()
+    assert "--env dokitto --agent search:1000" in docs_results.search_strength("dokitto")
+    rows = json.loads((results / "dokitto_greedy.json").read_text())
+    for budget, share in (("10000", 0.75), ("100", 0.25)):
+        told = [{**row, "agent": f"search:{budget}", "win_share": share} for row in rows]
+        (results / f"dokitto_search_{budget}.json").write_text(json.dumps(told if budget == "100" else told[1:]))
+    told = docs_results.search_strength("dokitto")
+    assert "| `search:100`, 12,000 games | `search:10000`, 12,000 games |" in told
+    assert re.search(r"\| 2 \| random \| 0.500 \| 0.250 \([^|]*\) \|  \|", told)
+    assert re.search(r"\| 3 \| random \| 0.333 \| 0.250 \([^|]*\) \| 0.750 \([^|]*\) \|", told)
+    (results / "dokitto_search_100.json").write_text(json.dumps([{**rows[0], "rules_version": 9}]))
+    with pytest.raises(IceError, match=r"dokitto_search_100.json is not of dokitto .* --agent search:100"):
+        docs_results.search_strength("dokitto")
+
+
 def test_an_evaluation_with_handicaps_is_not_taken_for_one_without(site: Path):
     path = site / "docs" / "results" / "kawaii_greedy.json"
     path.write_text(json.dumps([{**row, "handicap": [0, 0]} for row in json.loads(path.read_text())]))

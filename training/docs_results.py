@@ -100,6 +100,32 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
+def search_strength(name: str) -> str:
+    """Return how strong the search is with each budget that was measured, and the commands that found it out."""
+    game = find_game(name)
+    found = [
+        evaluation_rows(game, path.name, f"--agent search:{path.stem.rpartition('_')[2]}")
+        for path in sorted(RESULTS.glob(f"{name}_search_*.json"), key=lambda path: (len(path.name), path.name))
+    ]
+    if not found:
+        return f"`python -m training.evaluate --env {name} --agent search:1000` measures it."
+    played = [f"`{rows[0]['agent']}`, {rows[0]['games']:,} games" for rows in found]
+    lines = []
+    for size, opponent in sorted({(row["num_players"], row["opponent"]) for rows in found for row in rows}):
+        shares = [
+            next((row for row in rows if (row["num_players"], row["opponent"]) == (size, opponent)), None)
+            for rows in found
+        ]
+        measured = [with_interval(row["win_share"], row["interval"]) if row else "" for row in shares]
+        lines.append((size, opponent, f"{1 / size:.3f}", *measured))
+    commands = "\n".join(dict.fromkeys(row["command"] for rows in found for row in rows))
+    first = found[0][0]
+    return (
+        f"```bash\n{commands}\n```\n\n{table(('seats', 'opponent', 'fair', *played), lines)}\n\n"
+        f"Measured {first['date'][:10]} with {in_words(first['versions'])}."
+    )
+
+
 def rounds(name: str) -> str:
     """Return what happens in the rounds of a game with bids."""
     rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.nokosu_dice_rounds"))
@@ -175,5 +201,5 @@ def in_words(versions: Mapping[str, Any]) -> str:
     return ", ".join(f"{words} {versions[name]}" for name, words in names.items())
 
 
-PARTS: tuple[Callable[..., str], ...] = (results, rounds, handicaps, speeds)
+PARTS: tuple[Callable[..., str], ...] = (results, search_strength, rounds, handicaps, speeds)
 """The parts that a page may ask for by their names."""

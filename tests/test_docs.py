@@ -295,7 +295,7 @@ def test_the_strength_of_a_search_is_told_for_every_budget_that_was_measured(sit
     results = site / "docs" / "results"
     for path in results.glob("dokitto_search_*.json"):
         path.unlink()
-    assert "--env dokitto --agent search:1000" in docs_results.search_strength("dokitto")
+    assert "--env dokitto --agent search:100 --opponents greedy" in docs_results.search_strength("dokitto")
     rows = json.loads((results / "dokitto_greedy.json").read_text())
     for budget, share in (("10000", 0.75), ("100", 0.25)):
         told = [{**row, "agent": f"search:{budget}", "win_share": share} for row in rows]

@@ -197,12 +197,14 @@ def test_an_agent_of_other_rules_is_refused(checkpoints: Path):
 
 def test_a_run_tells_every_command_that_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     told, folder = [], str(tmp_path / "run")
-    for typed in ("train --out run", "train --resume run", "train --resume run"):
+    for typed, commit in (("train --out run", "aa"), ("train --resume run", "bb"), ("train --resume run", "bb")):
         monkeypatch.setattr(command_line, "typed", lambda typed=typed: typed)
+        monkeypatch.setattr(command_line, "versions", lambda commit=commit: {"commit": commit, "dirty": False})
         run = begun(*(["--resume", folder] if told else [*SMALL, *AT_FOUR, "--out", folder]))
         run.folder.save_state(run.state())
         told.append(run.origin()["command"])
     assert told == ["train --out run", *["train --out run && train --resume run"] * 2]
+    assert run.origin()["commits"] == ["aa", "bb"]
     assert run.origin()["machine"] == command_line.cpu_name()
     older = run.state()
     del older["commands"]  # saved before commands were told

@@ -67,7 +67,7 @@ def untrained(bench: Bench, folder: Path) -> Path:
     network = ActorCritic(new_model(game, settings.shape, settings.learning_rate, bench.seed, "cpu").policy)
     origin = Origin(
         algorithm="none", decisions=0, seconds=0.0, seed=bench.seed, num_players=list(game.table_sizes), options={},
-        reward=settings.reward, settings="", command="", machine="", versions=command_line.versions(),
+        reward=settings.reward, settings="", command="", machine="", versions=command_line.versions(), commits=[],
     )  # fmt: skip
     player, opponent = NetworkAgent(network, game), load("random", game)
     rows = [evaluate(player, opponent, game, size, 2 * size) for size in game.table_sizes]

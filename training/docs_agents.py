@@ -42,6 +42,7 @@ def published(name: str) -> str:
         f"`{found['name']}`, the agent in `checkpoints/{name}`. Its [card](../checkpoints/{name}/README.md) has every "
         "setting of its training.",
         model_card.strength(found),
+        " ".join(model_card.weaknesses(found)),
         f"Its win share seat by seat:\n\n{model_card.seats(found)}",
         f"How it can be exploited:\n\n{adversaries}" if adversaries else "",
         f"Where it comes from:\n\n{model_card.origin(found)}",

@@ -30,8 +30,10 @@ SPEEDS = {
     ("aec", "raw loop"): "one game without PettingZoo's wrappers",
     ("aec", "raw loop, connect_four"): "connect_four without wrappers",
     ("search", "copies, hidden parts redrawn"): "games copied with the hidden cards redrawn, 1 thread",
-    ("search", "imagined moves, random"): "moves played by a search, 1 thread",
-    ("training", "learning included"): "decisions learned from, playing included",
+    ("search", "imagined moves, random"): "moves of random playouts from one position, 1 thread",
+    ("search_agents", "simulated moves, tree search"): "moves in the imagined games of search:1000, 1 thread",
+    ("training", "taught by the search"): "decisions learned from with a search as teacher, playing included",
+    ("training", "learning included"): "the same without a teacher (PPO)",
     ("training", STOCK): "the same network and settings in stock MaskablePPO",
     ("startup", "import of ice_envs above its base"): "import of ice_envs, above what it imports",
     ("startup", "first step, cold cache"): "first step ever, compiling included",
@@ -83,16 +85,24 @@ def results(name: str) -> str:
         rows.append(
             [size, f"{1 / size:.3f}", *measured, *(share(told, size, against, name) for told, against in kinds)]
         )
-    first = trained[0]
-    games_each = " and ".join(f"{count:,}" for count in sorted({row["games"] for row in trained + greedy}))
+    sources = {
+        **{f"published agent against {opponent}": list(shares.values()) for opponent, shares in best.items()},
+        "default run": trained,
+        "greedy against random": greedy,
+    }
     return (
         f"{table(header, rows)}\n\n"
         "Win share (the part of the games won; a victory shared by *k* seats counts 1/*k*) with its 95 % interval. The "
         "agent sits in one seat, the named opponent in all others; every deal is played once in each seat. "
-        f"{games_each} games each of default run and greedy, measured {first['date'][:10]} with "
-        f"{in_words(first['versions'])}."
+        f"Games at each table size: {'; '.join(f'{what} {games_and_date(told)}' for what, told in sources.items())}."
         + (f" [More about the published agent](docs/benchmarks.md#{anchor(game.title)})." if best else "")
     )
+
+
+def games_and_date(rows: Sequence[EvaluationRow]) -> str:
+    """Return how many games were played at each table size, and when."""
+    counts = " or ".join(f"{count:,}" for count in sorted({row["games"] for row in rows}))
+    return f"{counts} ({' and '.join(sorted({row['date'][:10] for row in rows}))})"
 
 
 def anchor(heading: str) -> str:
@@ -108,7 +118,8 @@ def search_strength(name: str) -> str:
         for path in sorted(RESULTS.glob(f"{name}_search_*.json"), key=lambda path: (len(path.name), path.name))
     ]
     if not found:
-        return f"`python -m training.evaluate --env {name} --agent search:1000` measures it."
+        words = f"--agent search:100 --opponents greedy --games 1200 --json docs/results/{name}_search_100.json"
+        return f"`python -m training.evaluate --env {name} {words}` measures it."
     played = [f"`{rows[0]['agent']}`, {rows[0]['games']:,} games" for rows in found]
     lines = []
     for size, opponent in sorted({(row["num_players"], row["opponent"]) for rows in found for row in rows}):

@@ -185,6 +185,7 @@ def evaluate(
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions=command_line.versions(),
         command=command_line.typed(),
+        cpu=command_line.cpu_name(),
     )
     if handicap is not None:
         row["handicap"] = list(handicap)

@@ -35,7 +35,7 @@ def model_card(manifest: Manifest, game: Game) -> str:
         ("Files", FILES),
         ("Use", use(manifest)),
         ("Training", training(manifest)),
-        ("Limits", "\n".join(f"- {sentence}" for sentence in manifest["limits"])),
+        ("Limits", "\n".join(f"- {sentence}" for sentence in (*weaknesses(manifest), *manifest["limits"]))),
     ]
     parts = [front_matter(manifest), f"# {manifest['name']}: an agent for {game.title}", f"{manifest['description']}."]
     parts += [f"## {title}\n\n{text}" for title, text in sections if text]
@@ -60,7 +60,22 @@ def strength(manifest: Manifest) -> str:
         line = [size, opponent, f"{1 / size:.3f}", *_share(one)]
         line.insert(4, with_interval(one["margin"], one["margin_interval"], 2) if one else "")
         lines.append([*line, *_share(other)] if theirs else line)
-    return table(header, lines)
+    rows = [*own.values(), *theirs.values()]
+    dates = " and ".join(sorted({row["date"][:10] for row in rows}))
+    machines = " or ".join(sorted({row["cpu"] for row in rows if "cpu" in row}))
+    return f"{table(header, lines)}\n\nMeasured {dates}{f' on {machines}' if machines else ''}."
+
+
+def weaknesses(manifest: Manifest) -> Iterator[str]:
+    """Yield a sentence for each opponent that is as good as the agent, or better, at some table sizes."""
+    found: dict[str, list[str]] = {}
+    for (opponent, size), row in sorted(_by_opponent(manifest["evaluation"], "opponent").items()):
+        low, high = row["interval"]
+        if low <= row["fair_share"]:
+            how = "weaker than" if high < row["fair_share"] else "not clearly stronger than"
+            found.setdefault(f"{how} `{opponent}`", []).append(str(size))
+    for what, sizes in found.items():
+        yield f"With {' and '.join(sizes)} seats it is {what}: see above."
 
 
 def _by_opponent(rows: Sequence[EvaluationRow], side: str) -> dict[tuple[str, int], EvaluationRow]:
@@ -111,15 +126,16 @@ def _exploiter(row: Mapping[str, Any]) -> Iterator[str]:
 def use(manifest: Manifest) -> str:
     """Return the shortest way to a move."""
     return (
-        "```python\nfrom ice_envs import agents\n\n"
-        f'agent = agents.load("checkpoints/{manifest["game"]}/agent.json")  # numpy and onnxruntime, no torch\n'
-        "print(agent.act(view).label)  # view: what one seat knows, as JSON data\n```\n\n"
-        "For HTTP, Node and the browser see `docs/front_ends.md` of the repository. The model is one of "
+        "In the folder of these files, with numpy and onnxruntime but no torch:\n\n"
+        "```python\nimport json\nfrom pathlib import Path\n\nfrom ice_envs import agents\n\n"
+        'agent = agents.load("agent.json")\n'
+        'view = json.loads(Path("parity.json").read_text("utf-8"))["positions"][0]["view"]  # or your own\n'
+        "print(agent.act(view).label)\n```\n\n"
+        "For HTTP, Node and the browser see `docs/front_ends.md` of the repository. The model has "
         f"{manifest['onnx']['bytes']:,} bytes, opset {manifest['onnx']['opset']}, with SHA-256 "
         f"`{manifest['onnx']['sha256']}`; observations have {manifest['observation']['shape'][1]} cells (layout "
         f"`{manifest['observation']['layout_hash']}`), and there are {manifest['actions']['n']} actions (labels "
-        f"`{manifest['actions']['labels_hash']}`). It plays {manifest['env_id']} with "
-        f"{', '.join(map(str, manifest['seats']))} seats."
+        f"`{manifest['actions']['labels_hash']}`)."
     )
 
 
@@ -130,7 +146,8 @@ def training(manifest: Manifest) -> str:
         return origin(manifest)
     return (
         f"{origin(manifest)}\n\nWith the settings below as `settings.yaml`, "
-        f"`python -m training.train --config settings.yaml --out again` trains such an agent again.\n\n"
+        f"`python -m training.train --config settings.yaml --out again` trains such an agent again. Where several "
+        "commands made the run, these are the settings of the last.\n\n"
         f"<details><summary>Every setting of the run</summary>\n\n```yaml\n{settings}\n```\n\n</details>"
     )
 
@@ -145,19 +162,19 @@ def origin(manifest: Manifest) -> str:
         "minutes": None if seconds is None else f"{seconds / 60:.0f}",
         "seed": told.get("seed"),
         "command": f"`{told['command']}`" if told.get("command") else None,
-        "commit": _commit(versions),
+        "commit of the training": _commits(told.get("commits") or [versions.get("commit")], versions),
         "machine": told.get("machine"),
         "reward": told.get("reward"),
         "rule options": _options(manifest["options"]),
-        "made by": manifest["onnx"]["producer"],
+        "exported by": manifest["onnx"]["producer"],
         "created": manifest["created"],
     }
     return table(("what", "value"), [(what, value) for what, value in facts.items() if value is not None])
 
 
-def _commit(versions: Mapping[str, Any]) -> str | None:
+def _commits(commits: Sequence[str | None], versions: Mapping[str, Any]) -> str | None:
     changed = ", changed since" if versions.get("dirty") else ""
-    return f"`{versions['commit']}`{changed}" if versions.get("commit") else None
+    return ", then ".join(f"`{commit}`" for commit in commits if commit) + changed or None
 
 
 def _number(value: object) -> object:

@@ -81,7 +81,7 @@ class TrainSettings:
     trace: float = 0.95
     """The λ of generalized advantage estimation."""
     opponents: dict[str, float] = field(default_factory=lambda: {"random": 0.3})
-    """Part of the games in which all seats but one, drawn by chance, are played by such an agent."""
+    """Agents, each with the part of the games in which it plays all seats but one; that one is drawn by chance."""
     teacher: TeacherSettings = field(default_factory=TeacherSettings)
     """The search that teaches the first part of the run."""
     ppo: PPO = field(default_factory=PPO)
@@ -127,6 +127,7 @@ class Run:
         self.losses: dict[str, float] = {}
         self.history: list[dict[str, Any]] = []
         self.commands = [command_line.typed()]
+        self.commits = [command_line.versions()["commit"]]
 
     def _self_play(self) -> SelfPlay:
         settings = self.settings
@@ -263,6 +264,7 @@ class Run:
             command=" && ".join(self.commands),
             machine=command_line.cpu_name(),
             versions=command_line.versions(),
+            commits=self.commits,
         )
 
     def _algorithm(self) -> str:
@@ -306,6 +308,7 @@ class Run:
             "losses": self.losses,
             "history": self.history,
             "commands": self.commands,
+            "commits": self.commits,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -324,6 +327,7 @@ class Run:
             self.iteration, self.decisions, self.seconds = state["iteration"], state["decisions"], state["seconds"]
             self.best, self.losses, self.history = state["best"], state["losses"], state["history"]
             self.commands = list(dict.fromkeys([*state.get("commands", []), *self.commands]))
+            self.commits = list(dict.fromkeys([*state.get("commits", []), *self.commits]))
         except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise IceError(
                 f"{self.folder / 'resume.pt'} does not fit the run's settings: {' '.join(str(error).split())[:200]}"

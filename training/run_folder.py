@@ -56,6 +56,9 @@ class Origin(TypedDict):
     command: str
     machine: str
     versions: dict[str, str | bool | None]
+    """Those of the last command."""
+    commits: list[str | bool | None]
+    """Of each command that had another than the one before it."""
 
 
 class RunFolder:

@@ -1,4 +1,4 @@
-"""Train an agent: a search teaches it, then it learns from playing against itself. One network plays all table sizes.
+"""Train an agent: it plays against itself, and a search teaches it what to do. One network plays all table sizes.
 
 python -m training.train --env dokitto
 """

@@ -108,13 +108,18 @@ class SeatResult(TypedDict):
     mean_score: float
 
 
-class Handicapped(TypedDict, total=False):
-    """The agent's handicap, in games that have them: its own seat's, in place of what `options` says of that seat."""
+class MoreOfEvaluation(TypedDict, total=False):
+    """What not every row has.
+
+    `handicap` is the agent's own, in games that have them, in place of what `options` says of its seat; `cpu` names the
+    machine that played.
+    """
 
     handicap: list[int]
+    cpu: str
 
 
-class EvaluationRow(Handicapped):
+class EvaluationRow(MoreOfEvaluation):
     """An agent's results at one table size against one kind of opponent, the same deals replayed in every seat.
 
     A victory shared by k seats counts 1/k in `win_share`, whose fair value is 1/num_players. `wins`, `shared_wins`

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ice_envs import IceError
+from ice_envs import IceError, agents
 from ice_envs.engine.game import States
 from ice_envs.games.kawaii.cards import COPIES
 from tests import kawaii_positions
-from tests.helpers import determinized, masks
+from tests.helpers import determinized, finished, masks, observations
 from tests.kawaii_positions import GAME, OPTION_SETS, kinds_on_the_table, play, window
 from tests.views import ThereAndBack, set_to, there_and_back, without
 
@@ -169,6 +171,74 @@ def test_a_rebuilt_game_plays_on():
     assert states[0].taken_by[2] in (0, 3), "player_3 may have slapped the same pile"
 
 
+# ---- a person at the table, who reacts when it likes ----
+
+SEATS = 4
+PAGE = (Path(__file__).parent.parent / "docs" / "games" / "kawaii.md").read_text(encoding="utf-8")
+
+
+def paces() -> dict[str, dict[str, Any]]:
+    """Read the options that the page has for people, by what is wanted."""
+    found: dict[str, dict[str, Any]] = {}
+    last: dict[str, Any] = {}
+    for wanted, told in re.findall(r"^\| (.+) \| (?:any|\d+ ms) \| (.+) \|$", PAGE, re.MULTILINE):
+        options = eval(f"dict({', '.join(re.findall('`(.+?)`', told))})", {"seats": SEATS})
+        last = {**last, **options} if wanted.startswith("the same") else options
+        found[wanted] = last
+    return found
+
+
+def test_the_page_has_a_pace_for_everybody():
+    assert len(paces()) == 7
+    assert list(paces().values())[4] == {
+        "window_ticks": 15,
+        "reaction_ticks": 6,
+        "flipper_delay": 2,
+        "handicaps": [[6, 6], [3, 0], [3, 0], [3, 0]],
+    }
+
+
+@pytest.mark.parametrize("after_capture", [False, True])
+@pytest.mark.parametrize("pace", paces().values(), ids=paces())
+def test_a_person_may_slap_at_any_tick(pace: dict[str, Any], after_capture: bool):
+    """The person slaps at tick 1, the agents react as late as they can; whoever is asked gets a move from its view."""
+    handicaps = pace.get("handicaps", [])[1:] + [[0, 0]] * SEATS
+    slow = [shift + pace.get("reaction_ticks", 3) + widen - 1 for shift, widen in handicaps[: SEATS - 1]]
+    states = full_deck(
+        window(
+            *("X", "c3", "X", "m1"),
+            left="b1 m2 m3 c1",
+            reactions=(1, *slow),
+            flipper=1,
+            fields={"after_capture": after_capture},
+            **pace,
+        )
+    )
+    agent, told = agents.load("greedy"), []
+    while len(told) < SEATS and states["reserves"].sum() == 4:
+        seat = int(states["to_move"][0])
+        told.append(json.loads(json.dumps(GAME.to_view(states[0], seat))))
+        read = GAME.from_view(told[-1])
+        assert GAME.to_view(read[0], seat) == told[-1]
+        seen = observations(GAME, read, [seat])[0]
+        assert ((GAME.layout.low <= seen) & (seen <= GAME.layout.high)).all()
+        assert finished(GAME, read, seed=1)["over"].all()
+        move = agent.act(told[-1]).action
+        play(states, 0b0100 if seat == 0 else move)  # the person takes the pile of player_2
+    later = [view for view in told if view["claims"][0]]
+    assert len(later) == (SEATS - 1 if slow[0] > 1 else 0)
+    assert all(view["reactions"][0] == 1 for view in later)
+
+
+def test_a_person_may_be_slower_than_any_draw():
+    told = view(window_ticks=15) | {"tick": 10, "reactions": [10, None, 9, None]}
+    read = GAME.from_view(told)
+    assert read["reactions"][0, [0, 2]].tolist() == [10, 9]
+    for later in ([11, None, 9, None], [10, None, 11, None]):
+        with pytest.raises(IceError, match=r"reactions\[[02]\] must be from 0 to 10, not 11"):
+            GAME.from_view(told | {"reactions": later})
+
+
 # ---- views that nobody can have ----
 
 
@@ -208,6 +278,7 @@ WRONG = {
     "reactions[1] must be null: seat 0 cannot know it": set_to("reactions", 1, value=2),
     "reactions[2] is 2, but the seat has slapped something before tick 1": set_to("reactions", 2, value=2),
     "reactions[0] must be from 0 to 2, not 3": set_to("reactions", 0, value=3),
+    "reactions[2] must be from 0 to 2, not -1": set_to("reactions", 2, value=-1),
     "a pile in claims[2] must be from 0 to 3, not 4": set_to("claims", 2, value=[4]),
     "committed is [0], which seat 0 cannot have committed to in this tick": set_to("committed", value=[0]),
     "last_captures[1] must be from 0 to 3, not 4": set_to("last_captures", 1, value=4),

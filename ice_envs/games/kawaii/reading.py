@@ -250,16 +250,14 @@ def _read_reactions(reactions: list[Any], state: Any, seat: int) -> None:
             if reaction is not None:
                 raise IceError(f"{where} must be null: seat {seat} cannot know it")
             continue
-        fastest, slowest = _reaction_range(state, other)
-        state.reactions[other] = whole_number(where, reaction, fastest, slowest)
+        state.reactions[other] = whole_number(where, reaction, 0, max(_slowest(state, other), int(state.tick)))
         if other == state.to_move and (reaction != state.tick or claimed):
             raise IceError(f"to_move is {other}, which must react at tick {state.tick} and have no claims yet")
         if claimed and reaction >= state.tick:
             raise IceError(f"{where} is {reaction}, but the seat has slapped something before tick {state.tick}")
 
 
-def _reaction_range(state: Any, seat: int) -> tuple[int, int]:
-    """Return the fastest and the slowest reaction of a seat in this window."""
+def _slowest(state: Any, seat: int) -> int:
+    """Return the slowest reaction that may be drawn for a seat in this window; a person's is any tick up to now."""
     delay = state.flipper_delay if seat == state.flipper and not state.after_capture else 0
-    fastest = int(state.shift[seat]) + int(delay)
-    return fastest, fastest + int(state.reaction_ticks) + int(state.widen[seat]) - 1
+    return int(state.shift[seat]) + int(delay) + int(state.reaction_ticks) + int(state.widen[seat]) - 1

@@ -235,7 +235,7 @@ class Kawaii:
         assert self.flipper is not None
         if not self.stopped:
             self.reactions[self.flipper] += self.flipper_delay
-        hurried = not self.stopped and any(self.reserves)
+        hurried = self._is_hurried()
         self.slapped: list[set[int]] = [set() for _ in self.tokens]  # in this window, up to the last tick
         self.without_token = {seat for seat, tokens in enumerate(self.tokens) if not tokens}
         for tick in sorted(set(self.reactions)):
@@ -248,6 +248,10 @@ class Kawaii:
             yield from self._one_tick()
             if not any(self.tokens):
                 return
+
+    def _is_hurried(self) -> bool:
+        """Rule: who is late misses the window, but only while play runs on."""
+        return not self.stopped and any(self.reserves)
 
     def _one_tick(self) -> Questions:
         """Rule: who reacts now, holds a token and finds a pile, commits without seeing what the others of the tick do.

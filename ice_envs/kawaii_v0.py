@@ -32,10 +32,10 @@ may only let it pass. Ticks in which nobody is asked are no steps. One seed and 
 
 ### Observation Space
 
-A dictionary. `"observation"` is a vector of small whole numbers: all that a seat with a perfect memory knows, its own
-seat first and the others clockwise; with `memory=True` only what can be seen at the moment. Its named parts are
-`find_game("kawaii").layout`, a table of them is in the docs. All table sizes have one length, so one agent can play
-them all.
+A dictionary. `"observation"` is a vector of small whole numbers: all that lies open, and the own secret favorites;
+the own seat comes first, then the others clockwise. With `memory=True` it says only what can be seen at the moment. Its
+named parts are `find_game("kawaii").layout`, a table of them is in the docs. All table sizes have one length, so one
+agent can play them all.
 
 #### Legal Actions Mask
 

@@ -84,6 +84,12 @@ def test_readmes_agent_tells_its_move(workplace: Path):
     assert run(sys.executable, "-c", snippet, place=workplace).startswith("play ")
 
 
+def test_a_game_of_kawaii_is_played_tick_by_tick(tmp_path: Path):
+    (snippet,) = fenced((ROOT / "docs" / "games" / "kawaii.md").read_text(encoding="utf-8"), "python")
+    told = run(sys.executable, "-W", "error", "-c", f"{snippet}\nprint(terminations, rewards)", place=tmp_path)
+    assert (told.count("True"), told.count("False")) == (3, 0)
+
+
 def test_the_shapes_that_readme_tells_are_so():
     game = find_game("dokitto")
     seats = game.table_sizes[-1]

@@ -60,10 +60,12 @@ def test_every_seat_wins_equally_often(num_players: int):
     assert np.abs(shares - 1 / num_players).max() < margin(1 / num_players, GAMES)
 
 
-def test_every_seat_wins_equally_often_among_skilled_agents():
-    games = GAMES // 4
-    shares = win_shares(3, games, skilled=True, flipper_delay=1)
-    assert np.abs(shares - 1 / 3).max() < margin(1 / 3, games)
+@pytest.mark.parametrize("options", [{}, {"flipper_delay": 1}], ids=str)
+@pytest.mark.parametrize("num_players", [3, 4, 5])
+def test_every_seat_wins_equally_often_among_skilled_agents(num_players: int, options: dict[str, Any]):
+    games = GAMES // 10
+    shares = win_shares(num_players, games, skilled=True, **options)
+    assert np.abs(shares - 1 / num_players).max() < margin(1 / num_players, games)
 
 
 @pytest.mark.parametrize("seat", range(3))

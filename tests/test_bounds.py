@@ -1,4 +1,4 @@
-"""What a game declares about itself, against ten thousand random games with all its options."""
+"""What a game declares about itself, against random games with all its options: thousands of Dokitto! Ice."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from ice_envs import Batch
+from ice_envs import Batch, find_game
 from ice_envs.engine import loops
+from ice_envs.engine.game import Game
+from tests import face_helpers
 from tests.dokitto_positions import GAME, position
 from tests.helpers import finished, observations, started
+from tests.rooms import positions_of
 
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -21,6 +24,8 @@ VARIANTS: list[dict[str, Any]] = [
     {"next_leader": "random", "target_score": 20, "max_rounds": 3},
 ]
 GAMES_EACH = 2000
+GAMES_OF_ALL = 1000
+"""Games of each game, divided among its option sets."""
 
 CONSTANT = {
     "higher_unseen": "no card is higher than a 13",
@@ -42,30 +47,39 @@ class Extremes(NamedTuple):
         np.maximum(self.high, observation.max(0), out=self.high)
 
 
+def nothing_yet(game: Game) -> Extremes:
+    return Extremes(np.full(game.layout.size, 255, np.uint8), np.zeros(game.layout.size, np.uint8))
+
+
 @pytest.fixture(scope="module")
 def extremes() -> Extremes:
     """The extremes over all observations of seats to move, over ended games, and over one built position."""
-    reached = Extremes(np.full(GAME.layout.size, 255, np.uint8), np.zeros(GAME.layout.size, np.uint8))
+    reached = nothing_yet(GAME)
     for seed, options in enumerate(VARIANTS):
-        play_a_batch(seed, options, reached)
-        final = finished(GAME, started(GAME, list(GAME.table_sizes), GAMES_EACH, seed, **options), seed)
-        for seat in range(max(GAME.table_sizes)):
-            present = final["num_players"] > seat
-            reached.take_in(observations(GAME, final[present], np.full(present.sum(), seat))[0])
+        play_games(GAME, GAMES_EACH, seed, options, reached)
     last_round = position("s1 c1", "s2 c2", fields={"round_number": 100}, max_rounds=100)  # games never last so long
     reached.take_in(observations(GAME, last_round, [0])[0])
     return reached
 
 
-def play_a_batch(seed: int, options: dict[str, Any], reached: Extremes) -> None:
+def play_games(game: Game, games: int, seed: int, options: dict[str, Any], reached: Extremes) -> None:
+    """Play games of all table sizes; take in what the seats to move observe, and at the end all seats."""
+    play_a_batch(game, games, seed, options, reached)
+    final = finished(game, started(game, list(game.table_sizes), games, seed, **options), seed)
+    for seat in range(max(game.table_sizes)):
+        present = final["num_players"] > seat
+        reached.take_in(observations(game, final[present], np.full(present.sum(), seat))[0])
+
+
+def play_a_batch(game: Game, games: int, seed: int, options: dict[str, Any], reached: Extremes) -> None:
     """Play until each place of a batch has ended a game; check the scores, the rewards and the lengths on the way."""
-    batch = Batch(GAME, GAMES_EACH, seed, GAME.table_sizes, reward="score", **options)
+    batch = Batch(game, games, seed, game.table_sizes, reward="score", **options)
     sizes = batch.states["num_players"].copy()
-    valid = GAME.make_options(options)
-    low, high = np.array([GAME.score_range(int(size), valid) for size in sizes]).T
-    longest = np.array([GAME.longest_game(int(size), valid) for size in sizes])
+    valid = game.make_options(options)
+    low, high = np.array([game.score_range(int(size), valid) for size in sizes]).T
+    longest = np.array([game.longest_game(int(size), valid) for size in sizes])
     points = np.zeros_like(batch.last_scores)
-    ended, actions = np.zeros(GAMES_EACH, np.bool_), np.zeros(GAMES_EACH, np.int64)
+    ended, actions = np.zeros(games, np.bool_), np.zeros(games, np.int64)
     for step in count():
         observation, mask, _ = batch.observe()
         reached.take_in(observation)
@@ -82,9 +96,25 @@ def play_a_batch(seed: int, options: dict[str, Any], reached: Extremes) -> None:
             return
 
 
+def check_bounds(game: Game, reached: Extremes) -> None:
+    for part in game.layout:
+        cells = slice(part.start, part.stop)
+        assert reached.low[cells].min() >= part.low, part.name
+        assert reached.high[cells].max() <= part.high, part.name
+
+
 def test_observations_stay_within_the_layouts_bounds(extremes: Extremes):
-    assert (extremes.low >= GAME.layout.low).all()
-    assert (extremes.high <= GAME.layout.high).all()
+    check_bounds(GAME, extremes)
+
+
+@face_helpers.games
+def test_every_game_stays_within_its_bounds(name: str):
+    """Observations, points and lengths of games with all options."""
+    game, option_sets = find_game(name), positions_of(name).OPTION_SETS
+    reached = nothing_yet(game)
+    for seed, options in enumerate(option_sets):
+        play_games(game, GAMES_OF_ALL // len(option_sets), seed, options, reached)
+    check_bounds(game, reached)
 
 
 def test_every_slice_reaches_its_bounds(extremes: Extremes):

@@ -9,7 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ice_envs.engine.bits import count_bits, eight_bytes
-from ice_envs.engine.game import Game, States, apply, greedy, is_legal, legal, observe, score, start, win_share
+from ice_envs.engine.game import (
+    Game,
+    States,
+    apply,
+    determinize,
+    greedy,
+    is_legal,
+    legal,
+    observe,
+    score,
+    start,
+    win_share,
+)
 from ice_envs.engine.generator import random_for_row
 from ice_envs.engine.jit import compiled, compiled_apart
 
@@ -168,6 +180,18 @@ def greedy_actions(states: Any, actions: Any) -> None:
     """Choose the heuristic baseline's action in each game."""
     for i in range(len(states)):
         actions[i] = greedy(states[i])
+
+
+@compiled
+def apply_to(states: Any, action: int) -> None:
+    """Play a legal action in the game `states[0]`."""
+    apply(states[0], action)
+
+
+@compiled
+def draw_hidden(states: Any, seat: int, seed: Any) -> None:
+    """Reseed the game `states[0]` with `seed` (uint64) and redraw what the seat cannot know."""
+    determinize(states[0], seat, seed)
 
 
 def new_states(game: Game, table_sizes: Iterable[int], options: Mapping[str, Any], seeds: NDArray[np.uint64]) -> States:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ice_envs.engine import loops
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError, choose, nearest, whole_number
 
@@ -16,6 +17,14 @@ def plain_record(state: Any) -> SimpleNamespace:
     """Return a copy of a record whose fields are Python's own numbers and lists: far faster to read one by one."""
     values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
     return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
+
+
+def legal_actions(game: Game, state: Any) -> list[dict[str, Any]]:
+    """Return the legal actions of the seat to move in a record, with their labels, as views list them."""
+    mask = np.zeros((1, game.num_actions), np.int8)
+    loops.legal_games(np.asarray(state).reshape(1), mask)
+    legal = np.flatnonzero(mask[0]).tolist()
+    return [{"action": a, "label": game.labels[a], "label_ja": game.labels_ja[a]} for a in legal]
 
 
 def checked_fields(where: str, value: Any, required: Iterable[str], optional: Iterable[str] = ()) -> Mapping[str, Any]:

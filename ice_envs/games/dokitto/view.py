@@ -15,12 +15,17 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine import loops
-from ice_envs.engine.game import Game, States
-from ice_envs.engine.jit import compiled
-from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view, plain_record
+from ice_envs.engine.game import States
+from ice_envs.engine.plain import (
+    checked_fields,
+    checked_flag,
+    checked_list,
+    checked_view,
+    legal_actions,
+    plain_record,
+)
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
-from ice_envs.games.dokitto.determinize import determinize
 from ice_envs.games.dokitto.history import flavors_of, numbers_of, played_tricks
 from ice_envs.games.dokitto.rules import (
     CONE_SIZE,
@@ -33,7 +38,6 @@ from ice_envs.games.dokitto.rules import (
     NUM_NUMBERS,
     TAKE_TILE,
     TILES_PER_FLAVOR,
-    apply,
 )
 from ice_envs.games.dokitto.schema import PHASES
 
@@ -71,7 +75,7 @@ def to_view(state: Any, seat: int) -> dict[str, Any]:
     if table.phase == TAKE_TILE:
         view["tile_choices"] = flavors_of(table.tile_choices)
     if seat == view["to_move"]:
-        view["legal_actions"] = _legal_actions(game, state)
+        view["legal_actions"] = legal_actions(game, state)
     return view
 
 
@@ -88,13 +92,6 @@ def _options(table: SimpleNamespace) -> dict[str, Any]:
 def _cone(table: SimpleNamespace, seat: int) -> dict[str, list[str]]:
     tiles = [name for name, count in zip(FLAVORS, table.cones[seat], strict=True) for _ in range(count)]
     return {"tiles": tiles, "toppings": flavors_of(table.cone_toppings[seat])}
-
-
-def _legal_actions(game: Game, state: Any) -> list[dict[str, Any]]:
-    mask = np.zeros((1, game.num_actions), np.int8)
-    loops.legal_games(np.asarray(state).reshape(1), mask)
-    legal = np.flatnonzero(mask[0]).tolist()
-    return [{"action": a, "label": game.labels[a], "label_ja": game.labels_ja[a]} for a in legal]
 
 
 # ---- from the view to a record ----
@@ -116,20 +113,8 @@ def from_view(view: Mapping[str, Any]) -> States:
     states["max_rounds"] = max_rounds
     _read_totals(view, states[0])
     _fill_hands(states, seat)
-    draw_hidden(states, seat, np.uint64(seed))
+    loops.draw_hidden(states, seat, np.uint64(seed))
     return states
-
-
-@compiled
-def apply_to(states: Any, action: int) -> None:
-    """Play a legal action in the game `states[0]`."""
-    apply(states[0], action)
-
-
-@compiled
-def draw_hidden(states: Any, seat: int, seed: Any) -> None:
-    """Redraw what the seat cannot know of the game `states[0]`."""
-    determinize(states[0], seat, seed)
 
 
 def _flavor(where: str, value: Any, in_play: Iterable[str]) -> int:
@@ -183,7 +168,7 @@ def _replay(view: Mapping[str, Any], states: States, seat: int) -> States:
     for i, (player, card) in enumerate(plays):
         _check_play(f"played[{i}]", view["played"][i]["trick"], player, card, found[0])
         for game in found:
-            apply_to(game, card)
+            loops.apply_to(game, card)
         ends_trick = (i + 1) % table.num_players == 0
         if ends_trick and not (choosing and i + 1 == len(plays)):
             found = _tiles_taken(found, goal)
@@ -279,7 +264,7 @@ def _tiles_taken(found: list[States], goal: Any) -> list[States]:
         for flavor in range(NUM_FLAVORS):
             if choices >> flavor & 1:
                 branches.append(table.copy())
-                apply_to(branches[-1], NUM_CARDS + flavor)
+                loops.apply_to(branches[-1], NUM_CARDS + flavor)
     fitting = (table for table in branches if (table["cones"][0] <= goal).all())
     return list({table["cones"].tobytes(): table for table in fitting}.values())
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from ice_envs.engine import loops
-from ice_envs.engine.game import Game, States
+from ice_envs.engine.game import States
 from ice_envs.engine.jit import compiled
-from ice_envs.engine.plain import plain_record
+from ice_envs.engine.plain import legal_actions, plain_record
 from ice_envs.errors import whole_number
 from ice_envs.games import find_game
 from ice_envs.games.ice_split.deck import FLAVORS, RECONSTRUCTION, deck_hash, deck_rows, reconstruction, unpacked
-from ice_envs.games.ice_split.determinize import determinize
 from ice_envs.games.ice_split.display import add_flavor, add_goal, appraise, clear_displays
 from ice_envs.games.ice_split.reading import Reading, bits_of, cards_of
 from ice_envs.games.ice_split.rules import DISPLAY_SIZE, DUPLICATE_GOALS, SEQUENCES, TWO_PAIRS
@@ -53,7 +52,7 @@ def to_view(state: Any, seat: int) -> dict[str, Any]:
         "over": bool(table.over),
     }
     if seat == view["to_move"]:
-        view["legal_actions"] = _legal_actions(game, state)
+        view["legal_actions"] = legal_actions(game, state)
     return view
 
 
@@ -87,13 +86,6 @@ def _display(table: SimpleNamespace, owner: int, seat: int) -> dict[str, list[di
     }
 
 
-def _legal_actions(game: Game, state: Any) -> list[dict[str, Any]]:
-    mask = np.zeros((1, game.num_actions), np.int8)
-    loops.legal_games(np.asarray(state).reshape(1), mask)
-    legal = np.flatnonzero(mask[0]).tolist()
-    return [{"action": a, "label": game.labels[a], "label_ja": game.labels_ja[a]} for a in legal]
-
-
 # ---- from the view to a record ----
 
 
@@ -124,7 +116,7 @@ def from_view(view: Mapping[str, Any]) -> States:
     state.deck_size = len(left)
     state.deck[:] = 0
     state.deck[: len(left)] = left
-    draw_hidden(states, reading.seat, np.uint64(reading.seed))
+    loops.draw_hidden(states, reading.seat, np.uint64(reading.seed))
     return states
 
 
@@ -143,9 +135,3 @@ def lay_displays(states: Any, goals: Any, flavors: Any) -> None:
                 add_flavor(states[0], seat, card)
         if goals[seat, 0] >= 0:
             appraise(states[0], seat)
-
-
-@compiled
-def draw_hidden(states: Any, seat: int, seed: Any) -> None:
-    """Redraw what the seat cannot know of the game `states[0]`."""
-    determinize(states[0], seat, seed)

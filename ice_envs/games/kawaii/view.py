@@ -9,11 +9,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from ice_envs.engine import loops
-from ice_envs.engine.game import Game, States
-from ice_envs.engine.plain import plain_record
+from ice_envs.engine.game import States
+from ice_envs.engine.plain import legal_actions, plain_record
 from ice_envs.errors import whole_number
 from ice_envs.games import find_game
 from ice_envs.games.kawaii.cards import FLAVORS, NAMES, NUM_ICES, NUM_SHAPES, SHAPES
@@ -54,7 +51,7 @@ def to_view(state: Any, seat: int) -> dict[str, Any]:
     if table.favorites and not table.memory:
         view["possible_favorites"] = [_possible(table.possible[owner]) for owner in seats]
     if seat == view["to_move"]:
-        view["legal_actions"] = _legal_actions(game, state)
+        view["legal_actions"] = legal_actions(game, state)
     return view
 
 
@@ -102,10 +99,3 @@ def _reaction(table: SimpleNamespace, other: int, seat: int) -> int | None:
 
 def _possible(bits: int) -> list[str]:
     return [NAMES[kind] for kind in range(NUM_ICES) if bits >> kind & 1]
-
-
-def _legal_actions(game: Game, state: Any) -> list[dict[str, Any]]:
-    mask = np.zeros((1, game.num_actions), np.int8)
-    loops.legal_games(np.asarray(state).reshape(1), mask)
-    legal = np.flatnonzero(mask[0]).tolist()
-    return [{"action": a, "label": game.labels[a], "label_ja": game.labels_ja[a]} for a in legal]

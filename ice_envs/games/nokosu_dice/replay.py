@@ -17,10 +17,9 @@ from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, ch
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.nokosu_dice.chances import unseen_cards
-from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.history import cards_of, name_of
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_NUMBERS, SUITS
-from ice_envs.games.nokosu_dice.rules import NO_CALL, apply, open_trick
+from ice_envs.games.nokosu_dice.rules import NO_CALL, open_trick
 from ice_envs.games.nokosu_dice.schema import KINDS, PHASES, SECRET
 from ice_envs.games.nokosu_dice.setup import OWN_ROLLS, PICKS, add_die, is_in_play
 
@@ -47,7 +46,7 @@ def from_view(view: Mapping[str, Any]) -> States:
     _check_turn(view, states, len(hand))
     _read_totals(view, states)
     _fill_hands(states, seat)
-    draw_hidden(states, seat, np.uint64(seed))
+    loops.draw_hidden(states, seat, np.uint64(seed))
     return states
 
 
@@ -73,18 +72,6 @@ def clear_round(states: Any, dealer: int) -> None:
 def give_die(states: Any, seat: int, kind: int) -> None:
     """Give a seat of `states[0]` a die."""
     add_die(states[0], seat, kind)
-
-
-@compiled
-def apply_to(states: Any, action: int) -> None:
-    """Play a legal action in the game `states[0]`."""
-    apply(states[0], action)
-
-
-@compiled
-def draw_hidden(states: Any, seat: int, seed: Any) -> None:
-    """Redraw what the seat cannot know of the game `states[0]`."""
-    determinize(states[0], seat, seed)
 
 
 @compiled
@@ -183,7 +170,7 @@ def _replay_draft(view: Mapping[str, Any], states: States) -> None:
         _check_seat(where, die["seat"], states)
         if states[0].pool_size == 1:
             raise IceError(f"drafted has {len(view['drafted'])} dice, but each seat takes {PICKS}")
-        apply_to(states, _die(where, die))
+        loops.apply_to(states, _die(where, die))
 
 
 def _replay_calls(view: Mapping[str, Any], states: States, viewer: int) -> None:
@@ -208,7 +195,7 @@ def _replay_calls(view: Mapping[str, Any], states: States, viewer: int) -> None:
                 raise IceError(f"{where}.returns is {name_of(action)}, but seat {call['seat']} has no such die")
             if states[0].zero_call == 1 and call["seat"] != viewer and len(calls) < seats:
                 raise IceError(f"{where}.returns must be 'secret': not all seats have made their calls")
-        apply_to(states, action)
+        loops.apply_to(states, action)
 
 
 def _replay_plays(view: Mapping[str, Any], states: States, plays: list[tuple[int, int]]) -> None:
@@ -224,7 +211,7 @@ def _replay_plays(view: Mapping[str, Any], states: States, plays: list[tuple[int
             raise IceError(f"{where}.trick is {trick}, but the item was played to trick {now}")
         if loops.first_illegal(states, np.array([item]), NO_CALL) >= 0:
             raise IceError(f"{where} is {name_of(item)}, but seat {player} {_why_not(states, player, item)}")
-        apply_to(states, item)
+        loops.apply_to(states, item)
 
 
 def _why_not(states: States, player: int, item: int) -> str:

@@ -8,11 +8,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from ice_envs.engine import loops
-from ice_envs.engine.game import Game
-from ice_envs.engine.plain import plain_record
+from ice_envs.engine.plain import legal_actions, plain_record
 from ice_envs.errors import whole_number
 from ice_envs.games import find_game
 from ice_envs.games.nokosu_dice.history import (
@@ -56,7 +52,7 @@ def to_view(state: Any, seat: int) -> dict[str, Any]:
         "over": bool(table.over),
     }
     if seat == view["to_move"]:
-        view["legal_actions"] = _legal_actions(game, state)
+        view["legal_actions"] = legal_actions(game, state)
     return view
 
 
@@ -74,10 +70,3 @@ def _call(table: SimpleNamespace, seat: int, viewer: int) -> dict[str, Any] | st
     if secret != NOTHING_YET:
         return SECRET if seat != viewer else None if secret == NO_CALL else _item(secret)
     return _item(item_of(table.returned[seat])) if table.called[seat] else None
-
-
-def _legal_actions(game: Game, state: Any) -> list[dict[str, Any]]:
-    mask = np.zeros((1, game.num_actions), np.int8)
-    loops.legal_games(np.asarray(state).reshape(1), mask)
-    legal = np.flatnonzero(mask[0]).tolist()
-    return [{"action": a, "label": game.labels[a], "label_ja": game.labels_ja[a]} for a in legal]

@@ -74,9 +74,7 @@ def evaluation_row(game: Game) -> dict[str, Any]:
 def manifest(game: Game, model: bytes) -> Manifest:
     """Return a manifest for the linear model."""
     states = started(game, list(game.table_sizes), len(game.table_sizes))
-    observation = np.zeros((len(states), game.layout.size), np.uint8)
-    mask = np.zeros((len(states), game.num_actions), np.int8)
-    loops.observe_games(states, observation, mask, np.zeros(len(states), np.int64))
+    observation, mask = loops.observed(game, states)
     logits, value = answers(game, observation, mask)
     rows = zip(observation.tolist(), mask.tolist(), logits.tolist(), value.tolist(), strict=True)
     return {

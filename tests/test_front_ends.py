@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from ice_envs import agents, find_game, games
 from ice_envs.agents.manifest import check
 from ice_envs.agents.portable import PortableAgent, load_portable
+from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
 from ice_envs.files import read_json
 from ice_envs.serve.app import Limits, application
@@ -26,7 +27,7 @@ from tests.helpers import observations
 from tests.twins.dokitto import FLAVORS, FLAVORS_IN_PLAY, HAND_SIZE, HIGHEST_NUMBER, Card, Dokitto, Move
 from training.benchmark_agents import Client, request, served
 from training.network import ActorCritic
-from training.parity import POSITIONS, ParityFile, ParityPosition, observed, parity_file
+from training.parity import POSITIONS, ParityFile, ParityPosition, parity_file
 
 COUNT = 1000
 CLIENTS = 8
@@ -50,7 +51,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     game, folder = find_game(request.param), tmp_path_factory.mktemp(request.param)
     network = export_new(game, folder)
     states = random_positions(game, COUNT)
-    return Made(game, network, folder, states, *observed(game, states))
+    return Made(game, network, folder, states, *loops.observed(game, states))
 
 
 # ---- the same position, four ways ----

@@ -11,7 +11,7 @@ import torch
 
 from ice_envs import find_game, games
 from ice_envs.engine import loops
-from ice_envs.engine.game import Game, States
+from ice_envs.engine.game import Game
 from tests.rooms import positions_of, positions_to_move
 from training.network import ActorCritic, NetworkShape, kind_cells, new_model
 
@@ -35,13 +35,6 @@ def renamed(game: Game, value: Any, order: list[int]) -> Any:
     return new.get(value, value) if isinstance(value, str) else value
 
 
-def observed(game: Game, states: States) -> tuple[Any, Any]:
-    observation = np.zeros((len(states), game.layout.size), np.uint8)
-    mask = np.zeros((len(states), game.num_actions), np.int8)
-    loops.observe_games(states, observation, mask, np.zeros(len(states), np.int64))
-    return observation, mask
-
-
 def reordered(cells: Any, rows: list[list[int]], order: list[int]) -> Any:
     """Return (N, …) cells with those of each kind, a row each, where the order puts them."""
     moved, rows = cells.copy(), np.array(rows)
@@ -58,7 +51,8 @@ def test_renaming_the_kinds_in_a_view_reorders_their_slices_and_actions_and_noth
     for state in states:
         view = json.loads(json.dumps(game.to_view(state, int(state.to_move))))
         others.append(game.from_view(renamed(game, view, order)))
-    (observation, mask), (other, other_mask) = observed(game, states), observed(game, np.concatenate(others))
+    observation, mask = loops.observed(game, states)
+    other, other_mask = loops.observed(game, np.concatenate(others))
     rows = kind_cells(game)
     coded = [game.layout[part] for part in positions_of(name).CODED_BY_KIND]
     kept = np.ones(game.layout.size, bool)

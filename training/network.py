@@ -282,10 +282,8 @@ class NetworkAgent(Agent):
 
     def choose(self, states: States) -> NDArray[np.int64]:
         """Return the network's action (N,) for each of N games."""
-        observation = np.empty((len(states), self.game.layout.size), np.uint8)
-        mask = np.empty((len(states), self.game.num_actions), np.int8)
-        loops.observe_games(states, observation, mask, np.empty(len(states), np.int64))
-        actions: NDArray[np.int64] = self.network.answer(observation, mask)[0].argmax(dim=1).cpu().numpy()
+        logits, _ = self.network.answer(*loops.observed(self.game, states))
+        actions: NDArray[np.int64] = logits.argmax(dim=1).cpu().numpy()
         return actions
 
     def check(self, states: States) -> None:

@@ -74,7 +74,7 @@ def parity_file(network: ActorCritic, game: Game, manifest: Manifest) -> ParityF
 def parity_positions(network: ActorCritic, game: Game, manifest: Manifest) -> Iterator[ParityPosition]:
     """Yield positions of the table sizes and options that the agent is for."""
     states = spread(played(network, game, manifest), POSITIONS)
-    observation, mask = observed(game, states)
+    observation, mask = loops.observed(game, states)
     logits, value = (part.numpy() for part in network.answer(observation, mask))
     for i, state in enumerate(states):
         yield ParityPosition(
@@ -114,14 +114,6 @@ def spread(states: States, count: int) -> States:
     while len(chosen) < count and any(kinds.values()):
         chosen += [kinds[kind].pop() for kind in sorted(kinds) if kinds[kind]]
     return states[chosen[:count]]
-
-
-def observed(game: Game, states: States) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
-    """Return observations (N, L) and masks (N, A) of the seats to move."""
-    observation = np.empty((len(states), game.layout.size), np.uint8)
-    mask = np.empty((len(states), game.num_actions), np.int8)
-    loops.observe_games(states, observation, mask, np.empty(len(states), np.int64))
-    return observation, mask
 
 
 def short(numbers: NDArray[np.float32]) -> list[float]:

@@ -247,10 +247,7 @@ class Teacher:
 
     def _step(self, network: ActorCritic, optimizer: torch.optim.Optimizer, lessons: Lessons) -> tuple[float, float]:
         """Make one step of the optimizer; return the losses of policy and value."""
-        count = len(lessons.returns)
-        observation = np.empty((count, self.game.layout.size), np.uint8)
-        mask = np.empty((count, self.game.num_actions), np.int8)
-        loops.observe_games(lessons.states, observation, mask, np.empty(count, np.int64))
+        observation, mask = loops.observed(self.game, lessons.states)
         device = next(network.parameters()).device
         legal = torch.from_numpy(mask).to(device).float()
         scores = torch.from_numpy(lessons.scores).to(device).float()

@@ -106,15 +106,12 @@ class PortableAgent(Agent):
 
     def _weigh(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int8], Floats, Floats]:
         """Return actions (N,), masks (N, A), masked logits (N, A) and values (N,)."""
-        count = len(states)
-        observation = np.empty((count, self.game.layout.size), np.uint8)
-        mask = np.empty((count, self.game.num_actions), np.int8)
-        loops.observe_games(states, observation, mask, np.empty(count, np.int64))
+        observation, mask = loops.observed(self.game, states)
         if not mask.any(axis=1).all():
             raise IceError(f"agent {self.name!r} was asked for an action in a game that is over")
         logits, value = self.answer(observation, mask)
         actions = logits.argmax(axis=1)
-        wrong = np.flatnonzero(mask[np.arange(count), actions] == 0)
+        wrong = np.flatnonzero(mask[np.arange(len(states)), actions] == 0)
         if len(wrong):
             why = loops.why_illegal(self.game, states[wrong[:1]], int(actions[wrong[0]]))
             raise IllegalAction(f"the model of agent {self.name!r} chose an illegal action: {why}")

@@ -207,6 +207,14 @@ def new_states(game: Game, table_sizes: Iterable[int], options: Mapping[str, Any
     return states
 
 
+def observed(game: Game, states: States) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
+    """Return observations (N, L) and masks (N, A) of the seats to move, in new arrays."""
+    observation = np.empty((len(states), game.layout.size), np.uint8)
+    mask = np.empty((len(states), game.num_actions), np.int8)
+    observe_games(states, observation, mask, np.empty(len(states), np.int64))
+    return observation, mask
+
+
 def why_illegal(game: Game, states: States, action: int) -> str:
     """Return a sentence that names an illegal action and the legal ones of the game `states[0]`."""
     mask = np.zeros((1, game.num_actions), np.int8)

@@ -45,7 +45,7 @@ def play_out(states: States, choose: Choose) -> Played:
             states, live, actions = states.take(np.flatnonzero(~lost)), live[~lost], actions[~lost]
         done, cut = np.zeros((2, len(live)), np.bool_)
         ended_scores, ended_shares, reward = np.zeros((3, len(live), num_players))
-        loops.step_games(states, actions, 0, False, reward, done, cut, ended_scores, ended_shares)
+        loops.step_games(states, actions, loops.WIN, False, reward, done, cut, ended_scores, ended_shares)
         scores[live[done]], shares[live[done]] = ended_scores[done], ended_shares[done]
         truncated[live[done]] = cut[done]
         states, live = states.take(np.flatnonzero(~done)), live[~done]  # `take` copies records ten times faster

@@ -28,6 +28,7 @@ from ice_envs.engine.jit import compiled, compiled_apart
 MAX_SEATS = 8
 REWARDS = ("win", "score", "margin")
 """Names of the rewards, in the order of the codes that the compiled loops take."""
+WIN, SCORE, MARGIN = range(3)
 WORD = 8
 """Cells of a mask that are looked at together."""
 
@@ -85,14 +86,14 @@ def utility(num_players: int, share: float) -> float:
 
 @compiled
 def write_reward(kind: int, num_players: int, gained: Any, shares: Any, over: bool, reward: Any) -> None:
-    """Write one reward a seat: kind 0 win, 1 score (points gained), 2 margin (points minus the mean of the others')."""
+    """Write one reward a seat: `WIN`, `SCORE` (points gained) or `MARGIN` (points minus the mean of the others')."""
     total = 0.0
     for seat in range(num_players):
         total += gained[seat]
     for seat in range(num_players):
-        if kind == 0:
+        if kind == WIN:
             reward[seat] = utility(num_players, shares[seat]) if over else 0.0
-        elif kind == 1:
+        elif kind == SCORE:
             reward[seat] = gained[seat]
         else:
             reward[seat] = gained[seat] - (total - gained[seat]) / (num_players - 1)
@@ -119,7 +120,7 @@ def step_games(
     for i in range(len(states)):
         state = states[i]
         num_players = state.num_players
-        if kind != 0:
+        if kind != WIN:
             score(state, before)
         apply(state, actions[i])
         over = state.over != 0
@@ -129,11 +130,11 @@ def step_games(
         if over:
             score(state, scores[i])
             win_share(state, shares[i])
-        if kind != 0:
+        if kind != WIN:
             score(state, gained)
             for seat in range(num_players):
                 gained[seat] -= before[seat]
-        if over or kind != 0:
+        if over or kind != WIN:
             write_reward(kind, num_players, gained, shares[i], over, reward[i])
         if over and restart:
             start(state)

@@ -23,6 +23,7 @@ from ice_envs.games.dokitto.rules import (
     NUM_FLAVORS,
     NUM_NUMBERS,
     TAKE_TILE,
+    WINNING_CARD,
     playable,
 )
 
@@ -168,7 +169,7 @@ def card_value(state: Any, card: int, tiles: Any, worth: Any) -> float:
 @compiled
 def low_win_flavors(state: Any, flavor: int, low_flavor: int) -> int:
     """Return the flavors (bits) a low win would let choose among, were the cards laid and one of `flavor` all."""
-    if state.low_win_tile == 1 and state.tiles[low_flavor] > 0:
+    if state.low_win_tile == WINNING_CARD and state.tiles[low_flavor] > 0:
         return 1 << low_flavor
     flavors = 1 << flavor
     for seat in range(state.num_players):

@@ -33,7 +33,9 @@ ALL_NUMBERS = (1 << NUM_NUMBERS) - 1
 FLAVORS_IN_PLAY = (0, 0, 3, 3, 4, 5)
 HAND_SIZES = (0, 0, 6, 8, 10, 13)
 NEXT_LEADERS = ("last_winner", "rotate", "lowest", "random")
+LAST_WINNER, ROTATE, LOWEST, RANDOM = range(4)
 LOW_WIN_TILES = ("choice", "winning_card")
+CHOICE, WINNING_CARD = range(2)
 HIGHEST_TARGET = 30
 MOST_ROUNDS = 100
 
@@ -303,7 +305,7 @@ def possible_tiles(state: Any) -> int:
     for flavor in range(state.num_flavors):
         if state.tiles[flavor] > 0:
             stocked |= 1 << flavor
-    if state.mixed and state.low_win_tile == 1:
+    if state.mixed and state.low_win_tile == WINNING_CARD:
         winning = 1 << (state.trick_cards[state.low_seat] // NUM_NUMBERS)
         if winning & stocked:
             return winning
@@ -351,11 +353,11 @@ def end_round(state: Any, winner: int, buster: int) -> None:
 @compiled
 def next_first_leader(state: Any, winner: int) -> int:
     """Return who leads the next round, by the option `next_leader`."""
-    if state.next_leader == 1:
+    if state.next_leader == ROTATE:
         return (state.first_leader + 1) % state.num_players
-    if state.next_leader == 2:
+    if state.next_leader == LOWEST:
         return lowest_after(state, state.first_leader)
-    if state.next_leader == 3:
+    if state.next_leader == RANDOM:
         return random_below(state, state.num_players)
     return winner
 

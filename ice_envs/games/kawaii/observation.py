@@ -36,6 +36,7 @@ from ice_envs.games.kawaii.rules import (
     SLOWEST_REACTION,
     TALLEST_PILE,
     TOKENS_EACH,
+    WHOLE_GAME,
     ice_points,
     other_points,
     shop_points,
@@ -165,7 +166,7 @@ def observe(state: Any, seat: int, out: Any) -> None:
             out[_FAVORITE_SHAPE + place * NUM_SHAPES + state.favorite_shape[other]] = 1
         write_captured(state, other, place, hidden and place > 0, out)
         write_pile(state, seat, other, place, hidden, out)
-        if state.favorites == 1:
+        if state.favorites == WHOLE_GAME:
             write_possible(state, other, place, out)
         place += 1
         other = other + 1 if other + 1 < state.num_players else 0

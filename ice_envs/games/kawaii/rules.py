@@ -43,6 +43,7 @@ from ice_envs.games.kawaii.window import (
 MAX_PLAYERS = 5
 NUM_ACTIONS = 1 << MAX_PLAYERS
 FAVORITES = ("each_round", "whole_game")
+EACH_ROUND, WHOLE_GAME = range(2)
 TOKENS_EACH = 2
 NUM_ROUNDS = 3
 TALLEST_PILE = -(-NUM_CARDS // 2)
@@ -170,7 +171,7 @@ def start(state: Any) -> None:
 def deal(state: Any) -> None:
     """Set up a round (rulebook: Setting up the Game); `starter` is set by the caller."""
     state.round_number += 1
-    if state.round_number == 1 or state.favorites == 0:
+    if state.round_number == 1 or state.favorites == EACH_ROUND:
         deal_favorites(state)
     for place in range(NUM_CARDS):
         state.deck[place] = DECK[place]
@@ -311,7 +312,7 @@ def go_on(state: Any, tick: int) -> None:
 @compiled
 def end_round(state: Any) -> None:
     """Score the round; end the game or deal again (rulebook: End of the Game and Scoring)."""
-    if state.favorites == 1 and not state.memory:
+    if state.favorites == WHOLE_GAME and not state.memory:
         narrow_favorites(state)
     for seat in range(state.num_players):
         flavor, shape = state.favorite_flavor[seat], state.favorite_shape[seat]

@@ -24,7 +24,7 @@ from ice_envs.games.nokosu_dice.items import (
     TRUMP_SUIT,
     as_bits,
 )
-from ice_envs.games.nokosu_dice.rules import next_seat, playable_dice
+from ice_envs.games.nokosu_dice.rules import LAST, next_seat, playable_dice
 from ice_envs.games.nokosu_dice.setup import HAND_SIZES, MAX_PLAYERS, is_in_play
 
 EQUAL_CARDS, EQUAL_DICE = as_bits(
@@ -134,7 +134,7 @@ def trick_chance(state: Any, item: int, unseen: int) -> float:
     if (suit != led and suit != TRUMP_SUIT) or facts[_STRENGTH] < state.best_strength + state.tie:
         return 0.0
     cards, dice = facts[_STRONGER], facts[_STRONGER_DICE]
-    if state.tie == 0:
+    if state.tie == LAST:
         cards, dice = cards | facts[_EQUAL], dice | facts[_EQUAL_DICE]
     trumps, trump_dice = cards, dice
     if suit != TRUMP_SUIT:

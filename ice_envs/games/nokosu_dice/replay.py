@@ -19,7 +19,7 @@ from ice_envs.games import find_game
 from ice_envs.games.nokosu_dice.chances import unseen_cards
 from ice_envs.games.nokosu_dice.history import cards_of, name_of
 from ice_envs.games.nokosu_dice.items import COLORS, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_NUMBERS, SUITS
-from ice_envs.games.nokosu_dice.rules import NO_CALL, open_trick
+from ice_envs.games.nokosu_dice.rules import IN_SECRET, IN_TURN, NO_CALL, open_trick
 from ice_envs.games.nokosu_dice.schema import KINDS, PHASES, SECRET
 from ice_envs.games.nokosu_dice.setup import OWN_ROLLS, PICKS, add_die, is_in_play
 
@@ -187,13 +187,13 @@ def _replay_calls(view: Mapping[str, Any], states: States, viewer: int) -> None:
         returns = call["returns"]
         action = NO_CALL
         if returns == SECRET:
-            if states[0].zero_call == 0 or call["seat"] == viewer or len(calls) == seats:
+            if states[0].zero_call == IN_TURN or call["seat"] == viewer or len(calls) == seats:
                 raise IceError(f"{where}.returns is 'secret', but seat {viewer} knows of that call")
         elif returns is not None:
             action = _die(f"{where}.returns", checked_fields(f"{where}.returns", returns, _FACE))
             if loops.first_illegal(states, np.array([action]), find_game("nokosu_dice").num_actions) >= 0:
                 raise IceError(f"{where}.returns is {name_of(action)}, but seat {call['seat']} has no such die")
-            if states[0].zero_call == 1 and call["seat"] != viewer and len(calls) < seats:
+            if states[0].zero_call == IN_SECRET and call["seat"] != viewer and len(calls) < seats:
                 raise IceError(f"{where}.returns must be 'secret': not all seats have made their calls")
         loops.apply_to(states, action)
 

@@ -51,8 +51,11 @@ ZERO_BONUS = 10
 HIT_BONUS = 10
 
 ZERO_CALLS = ("in_turn", "secret")
+IN_TURN, IN_SECRET = range(2)
 TIES = ("last", "first")
+LAST, FIRST = range(2)
 BONUSES = ("table", "per_miss")
+BY_TABLE, PER_MISS = range(2)
 
 DRAFT, CALL, PLAY = 0, 1, 2
 
@@ -276,7 +279,7 @@ def call(state: Any, action: int) -> None:
     """Call zero by returning a die, or do not; secret calls are kept until the last is in (rulebook: 3)."""
     seat = state.to_move
     state.to_move = next_seat(state, seat)
-    if state.zero_call == 0:
+    if state.zero_call == IN_TURN:
         return_die(state, seat, action)
     else:
         state.commits[seat] = action
@@ -349,7 +352,7 @@ def end_round(state: Any) -> None:
     hitters = 0
     for seat in range(state.num_players):
         hitters += hits(state, seat)
-    paying = MAX_PLAYERS if state.bonus == 0 else state.num_players
+    paying = MAX_PLAYERS if state.bonus == BY_TABLE else state.num_players
     for seat in range(state.num_players):
         state.totals[seat] += state.tricks[seat]
         if hits(state, seat):

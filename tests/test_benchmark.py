@@ -25,6 +25,7 @@ from tests.helpers import masks
 from training import benchmark, benchmark_agents, benchmark_games, benchmark_learning, command_line
 from training.benchmark import GOALS, SECTIONS, BenchmarkRow, BenchmarkSettings, Measurement, compare, rows_of
 from training.benchmark_games import DIFFERENCE, QUICK, RATIO, SECONDS, Bench
+from training.docs_agents import manifest_path
 
 GAME = find_game("dokitto")
 BENCH = Bench(GAME, 4, 1, 0, QUICK, Console(file=io.StringIO()))
@@ -353,7 +354,7 @@ def test_portable_agents_are_timed_here_and_over_http(tmp_path):
     rows = benchmark_agents.agents(BENCH)
     assert [(row.unit, len(row.values)) for row in rows] == [("s", 2), ("s", 2), ("moves/s", 2), ("MB", 1)]
     assert all(value > 0 for row in rows for value in row.values)
-    published = (benchmark_agents.PUBLISHED / GAME.name / "agent.json").is_file()
+    published = manifest_path(GAME.name).is_file()
     assert {row.settings["agent"] for row in rows} == {"published" if published else "untrained"}
     (path := tmp_path / "agent.json").write_text("{}")
     with pytest.raises(IceError, match="the service did not start"), benchmark_agents.served(path):

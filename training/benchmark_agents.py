@@ -23,6 +23,7 @@ from ice_envs.engine.batch import Batch
 from ice_envs.errors import IceError
 from training import command_line
 from training.benchmark_games import SECONDS, Bench, Measurement
+from training.docs_agents import manifest_path
 from training.evaluate import evaluate
 from training.export import export
 from training.network import ActorCritic, NetworkAgent, new_model
@@ -34,13 +35,12 @@ CLIENTS = 32
 GAMES, DECISIONS_APART = 16, 5
 """Views come from so many games, at every so many decisions."""
 ROUNDS = 8
-PUBLISHED = Path(__file__).resolve().parent.parent / "checkpoints"
 
 
 def agents(bench: Bench) -> list[Measurement]:
     """Measure the game's published agent, or a network of the same size that has learned nothing, if there is none."""
     with TemporaryDirectory() as folder:
-        path = PUBLISHED / bench.game.name / "agent.json"
+        path = manifest_path(bench.game.name)
         published = path.is_file()
         if not published:
             path = untrained(bench, Path(folder))

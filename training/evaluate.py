@@ -36,7 +36,7 @@ from training import command_line
 from training.command_line import INTERRUPTED
 from training.handicaps import Numbers, draw_curve, read_handicaps, seat_options, written
 from training.playing import play_out
-from training.published import check_target, publish
+from training.published import check_target, record_results
 
 EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is an evaluation deal
 BLOCK = 8192  # games played side by side
@@ -81,6 +81,19 @@ class EvaluationSettings:
     """The manifest, agent.json, to write the results into: the agent's own, or that of its only opponent."""
 
 
+class Line(NamedTuple):
+    """One line of the table, before it is played: the arguments of `evaluate`."""
+
+    agent: agents.Agent
+    opponent: agents.Agent
+    game: Game
+    num_players: int
+    games: int
+    seed: int
+    options: Mapping[str, Any]
+    handicap: Sequence[int] | None
+
+
 class Outcomes(NamedTuple):
     """What was scored in D deals, each played with the agent in each of n seats; all (D, seat of the agent n)."""
 
@@ -108,10 +121,10 @@ def main(settings: EvaluationSettings) -> int:
         raise IceError("name at least one opponent and one table size")
     part = check_target(settings.to, settings.options, agent, opponents) if settings.to else None
     lines = [
-        (agent, opponent, game, size, settings.games, settings.seed, settings.options, handicap)
+        Line(agent, opponent, game, size, settings.games, settings.seed, settings.options, handicap)
         for opponent, size, handicap in product(opponents, sizes, handicaps)
     ]
-    rows = show(lines)
+    rows = play_lines(lines)
     if len(rows) < len(lines):
         return INTERRUPTED
     if settings.json:
@@ -120,12 +133,12 @@ def main(settings: EvaluationSettings) -> int:
         with replacing(settings.plot) as partial:
             draw_curve(rows, partial)
     if settings.to and part:
-        publish(settings.to, part, rows)
+        record_results(settings.to, part, rows)
     return 0
 
 
-def show(lines: Sequence[tuple[Any, ...]]) -> list[EvaluationRow]:
-    """Evaluate with each line's arguments, show the table and return its rows: only finished ones after Ctrl-C."""
+def play_lines(lines: Sequence[Line]) -> list[EvaluationRow]:
+    """Play each line, show the table and return its rows: only finished ones after Ctrl-C."""
     console = Console(stderr=True)
     if is_cold():
         console.print("Compiling the game: this takes some seconds, the first time only.")

@@ -39,7 +39,7 @@ def _describes(manifest: Manifest, agent: Agent) -> bool:
     return isinstance(agent, PortableAgent) and agent.manifest["onnx"]["sha256"] == manifest["onnx"]["sha256"]
 
 
-def publish(path: Path, part: ResultsPart, rows: Sequence[Any]) -> None:
+def record_results(path: Path, part: ResultsPart, rows: Sequence[Any]) -> None:
     """Write rows into the manifest at `path`, and let the model card beside it, if there is one, tell them."""
     add_results(path, part, rows)
     card = path.with_name("README.md")

@@ -171,7 +171,7 @@ def write_scalars(writer: Any, scalars: Mapping[str, float], step: int) -> None:
         writer.add_scalar(name if "/" in name else f"training/{name}", value, step)
 
 
-def publish(run: Run, console: Console) -> tuple[Path, list[EvaluationRow]]:
+def evaluate_and_export(run: Run, console: Console) -> tuple[Path, list[EvaluationRow]]:
     """Evaluate the best network on deals it was not chosen by, and export it; return its manifest and the rows."""
     console.print("Evaluating the best network on fresh deals …")
     run.network = ActorCritic(run.folder.load_model("best.zip", run.game).policy)
@@ -181,8 +181,8 @@ def publish(run: Run, console: Console) -> tuple[Path, list[EvaluationRow]]:
 
 
 def finish(run: Run, console: Console) -> None:
-    """Publish the best network, and say what to do next."""
-    manifest, rows = publish(run, console)
+    """Evaluate and export the best network, and say what to do next."""
+    manifest, rows = evaluate_and_export(run, console)
     console.print(results_table(rows))
     console.print(f"\nThe run is in {run.folder.path}:\n{CONTENTS}")
     agent, logs, folder = (quote(str(path)) for path in (manifest, run.folder / "tensorboard", run.folder.path))

@@ -11,7 +11,7 @@ import pettingzoo
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from ice_envs import IceError, IllegalAction, kawaii_v0
+from ice_envs import Batch, IceError, IllegalAction, kawaii_v0
 from ice_envs.faces.parallel import ParallelCardGameEnv
 from tests.face_helpers import plain, random_action
 from tests.kawaii_positions import GAME, OPTION_SETS
@@ -148,6 +148,41 @@ def test_copies_play_on(copied: Any):
         mine, theirs = env.step(actions), other.step(actions)
         assert plain(mine) == plain(theirs)
         told = mine[0]
+
+
+def test_states_come_back():
+    env = kawaii_v0.parallel_env()
+    told, _ = env.reset(seed=7)
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        told, _, _, _, infos = env.step(choices(env, told, rng))
+    saved, here = env.get_state(), plain((told, infos))
+    steps = []
+    while env.agents:
+        actions = choices(env, told, rng)
+        told, *others = env.step(actions)
+        steps.append((actions, plain([told, *others])))
+    end, last = env.get_state(), plain([told, others[-1]])
+    other = kawaii_v0.parallel_env()
+    for state in (saved, np.frombuffer(saved, GAME.dtype)[0]):
+        assert plain(other.set_state(state)) == here
+        assert [plain(other.step(actions)) for actions, _ in steps] == [step for _, step in steps]
+        assert other.agents == []
+    other.set_state(saved)
+    assert plain(other.set_state(end)) == last
+    assert other.agents == []
+
+
+def test_states_that_do_not_fit_are_refused():
+    env = kawaii_v0.parallel_env(num_players=3)
+    env.reset(seed=0)
+    before = env.get_state()
+    for state in (b"", before[:-1], np.zeros(2, GAME.dtype), np.zeros(1, TOY.dtype)):
+        with pytest.raises(IceError, match="the state is not one game of kawaii"):
+            env.set_state(state)
+    with pytest.raises(IceError, match="the state has 4 seats, this table 3"):
+        env.set_state(Batch(GAME, 1, num_players=4).states)
+    assert env.get_state() == before
 
 
 def test_renders_the_table():

@@ -13,13 +13,15 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
-from ice_envs.engine.generator import game_seeds
-from ice_envs.errors import IceError, IllegalAction, choose, whole_number
+from ice_envs.errors import IllegalAction, choose, whole_number
 from ice_envs.faces.common import (
+    ILLEGAL_REWARD,
     RENDER_FPS,
     RENDER_MODES,
     check_options,
     check_render_mode,
+    checked_state,
+    next_game,
     observation_box,
     reset_options,
     show,
@@ -103,10 +105,8 @@ class CardGameEnv(AECEnv[str, Observation, Any]):  # type: ignore[misc]  # Petti
 
         Raises IceError for a bad value of an option.
         """
-        goes_on = seed is None and len(self._states) == 1
-        seeds = self._states["rng"].copy() if goes_on else game_seeds(seed, 1)
         chosen = {**self._options, **reset_options(self.game, options)}
-        self._states = loops.new_states(self.game, (self.num_players,), chosen, seeds)
+        self._states = next_game(self.game, self.num_players, chosen, seed, self._states)
         self._enter()
 
     def _enter(self) -> None:
@@ -195,14 +195,7 @@ class CardGameEnv(AECEnv[str, Observation, Any]):  # type: ignore[misc]  # Petti
         All agents of a game that is not over are in it, and no rewards are due. To keep rewards that have not been
         read, copy the environment instead. Raises IceError for a state of another game or table size.
         """
-        dtype = self.game.dtype
-        size = len(state) if isinstance(state, bytes) else state.nbytes
-        if size != dtype.itemsize or not (isinstance(state, bytes) or state.dtype == dtype):
-            raise IceError(f"the state is not one game of {self.game.name} ({dtype.itemsize} bytes)")
-        states = (np.frombuffer(state, dtype) if isinstance(state, bytes) else np.asarray(state)).reshape(1).copy()
-        if states["num_players"][0] != self.num_players:
-            raise IceError(f"the state has {states['num_players'][0]} seats, this table {self.num_players}")
-        self._states = states
+        self._states = checked_state(self.game, self.num_players, state)
         self._enter()
 
 
@@ -232,4 +225,4 @@ class TerminateIllegal(TerminateIllegalWrapper[str, Observation, Any]):  # type:
 
 def wrapped(env: CardGameEnv) -> OrderEnforcingWrapper[str, Observation, Any]:
     """Return the environment in the wrappers of PettingZoo's classic games, in their order."""
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegal(env, illegal_reward=-1)))
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegal(env, illegal_reward=ILLEGAL_REWARD)))

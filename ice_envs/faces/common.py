@@ -11,12 +11,16 @@ from gymnasium import logger
 from gymnasium.spaces import Box, Space
 from numpy.typing import NDArray
 
+from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
+from ice_envs.engine.generator import game_seeds
 from ice_envs.errors import IceError, choose, nearest
 
 RENDER_MODES = ["ansi", "human"]
 RENDER_FPS = 1
 """Moves a second at which a person can follow a card game."""
+ILLEGAL_REWARD = -1.0
+"""What a seat gets whose illegal action ends the game."""
 
 
 def observation_box(game: Game) -> Space[NDArray[np.uint8]]:
@@ -44,6 +48,28 @@ def reset_options(game: Game, options: Mapping[str, Any] | None) -> dict[str, An
         raise IceError("num_players is set when the environment is made, not at reset")
     names = game.default_options()
     return {name: value for name, value in options.items() if name in names}
+
+
+def next_game(game: Game, num_players: int, options: Mapping[str, Any], seed: int | None, before: States) -> States:
+    """Return a new game (one record): game 0 of the seed; without one it goes on with the random stream of `before`.
+
+    If `before` is empty, too, the system gives entropy. Raises IceError for a bad value of an option or of the seed.
+    """
+    goes_on = seed is None and len(before) == 1
+    seeds = before["rng"].copy() if goes_on else game_seeds(seed, 1)
+    return loops.new_states(game, (num_players,), options, seeds)
+
+
+def checked_state(game: Game, num_players: int, state: bytes | States | np.record) -> States:
+    """Return a copy of a state, bytes or a record, as one record; raise IceError for another game or table size."""
+    dtype = game.dtype
+    size = len(state) if isinstance(state, bytes) else state.nbytes
+    if size != dtype.itemsize or not (isinstance(state, bytes) or state.dtype == dtype):
+        raise IceError(f"the state is not one game of {game.name} ({dtype.itemsize} bytes)")
+    states = (np.frombuffer(state, dtype) if isinstance(state, bytes) else np.asarray(state)).reshape(1).copy()
+    if states["num_players"][0] != num_players:
+        raise IceError(f"the state has {states['num_players'][0]} seats, this table {num_players}")
+    return states
 
 
 def check_render_mode(render_mode: str | None) -> str | None:

@@ -18,11 +18,10 @@ from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
 from ice_envs.engine.generator import game_seeds, random_for_row
 from ice_envs.errors import IceError, IllegalAction, choose, whole_number
-from ice_envs.faces.common import observation_box, reset_options
+from ice_envs.faces.common import ILLEGAL_REWARD, observation_box, reset_options
 from ice_envs.games import find_game
 
 Opponent = str | Path | Agent
-ILLEGAL_REWARD = -1.0
 
 
 class Turn(NamedTuple):

@@ -16,20 +16,21 @@ from pettingzoo import ParallelEnv
 
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
-from ice_envs.engine.generator import game_seeds
 from ice_envs.errors import IceError, IllegalAction, choose, nearest, whole_number
 from ice_envs.faces.aec import Observation
 from ice_envs.faces.common import (
+    ILLEGAL_REWARD,
     RENDER_FPS,
     RENDER_MODES,
     check_options,
     check_render_mode,
+    checked_state,
+    next_game,
     observation_box,
     reset_options,
     show,
 )
 
-ILLEGAL_REWARD = -1.0
 Infos = dict[str, dict[str, Any]]
 Step = tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]
 
@@ -106,10 +107,8 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
 
         Raises IceError for a bad value of an option.
         """
-        goes_on = seed is None and len(self._states) == 1
-        seeds = self._states["rng"].copy() if goes_on else game_seeds(seed, 1)
         chosen = {**self._options, **reset_options(self.game, options)}
-        self._states = loops.new_states(self.game, (self.num_players,), chosen, seeds)
+        self._states = next_game(self.game, self.num_players, chosen, seed, self._states)
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
             self.render()
@@ -151,7 +150,7 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
 
     def _masks(self) -> dict[str, NDArray[np.int8]]:
         """Return each agent's mask (A,): doing nothing alone for those that are not asked."""
-        masks = {agent: np.zeros(self.game.num_actions, np.int8) for agent in self.possible_agents}
+        masks = self._no_actions()
         asked = self._together.asked(self._states[0])
         for seat, mask in enumerate(masks.values()):
             if seat in asked:
@@ -159,6 +158,9 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
             else:
                 mask[self._together.idle] = 1
         return masks
+
+    def _no_actions(self) -> dict[str, NDArray[np.int8]]:
+        return {agent: np.zeros(self.game.num_actions, np.int8) for agent in self.possible_agents}
 
     def _as_seat(self, seat: int) -> States:
         """Return the game with another of the seats to move that decide at this moment."""
@@ -195,8 +197,7 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
 
     def _ended(self, rewards: dict[str, float], done: bool, truncated: bool, notes: Infos) -> Step:
         """Return what a step tells, and dismiss the agents if it was the last one."""
-        nothing = {agent: np.zeros(self.game.num_actions, np.int8) for agent in self.agents}
-        observations, infos = self._told(nothing if done else self._masks())
+        observations, infos = self._told(self._no_actions() if done else self._masks())
         for agent, note in notes.items():
             infos[agent].update(note)
         terminations = dict.fromkeys(self.agents, done and not truncated)
@@ -208,10 +209,8 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
     def _told(self, masks: Mapping[str, NDArray[np.int8]]) -> tuple[dict[str, Observation], Infos]:
         """Return all observations and infos, with copies of the masks."""
         seats = len(self.possible_agents)
-        out, scratch = (
-            np.empty((seats, self.game.layout.size), np.uint8),
-            np.empty((seats, self.game.num_actions), np.int8),
-        )
+        out = np.empty((seats, self.game.layout.size), np.uint8)
+        scratch = np.empty((seats, self.game.num_actions), np.int8)
         loops.observe_seats(self._states.repeat(seats), np.arange(seats), out, scratch)
         observations = {
             agent: {"observation": row.copy(), "action_mask": masks[agent]}
@@ -226,6 +225,19 @@ class ParallelCardGameEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[m
     def get_state(self) -> bytes:
         """Return the whole game as bytes, hidden cards and random stream included."""
         return self._states.tobytes()
+
+    def set_state(self, state: bytes | States | np.record) -> tuple[dict[str, Observation], Infos]:
+        """Go to a state, and return observations and infos as `reset` does.
+
+        The state is bytes from `get_state`, or a record of this game such as `batch.states[3]`. All agents of a game
+        that is not over are in it. Raises IceError for a state of another game or table size.
+        """
+        self._states = checked_state(self.game, self.num_players, state)
+        over = bool(self._states["over"][0])
+        self.agents = [] if over else self.possible_agents[:]
+        if self.render_mode == "human":
+            self.render()
+        return self._told(self._no_actions() if over else self._masks())
 
 
 def parallel_metadata(game: Game) -> dict[str, Any]:

@@ -49,6 +49,14 @@ def check_writable(path: str | Path) -> None:
         raise IceError(f"cannot write {path}: the folder {folder} is not writable")
 
 
+def make_folder(path: str | Path) -> None:
+    """Make a folder, and those above it, unless it is there; raise IceError if that is impossible."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IceError(f"cannot make the folder {path}: {reason(error)}") from error
+
+
 def write_json(path: str | Path, value: Any) -> None:
     """Write plain data as JSON, atomically; raise IceError for NaN or infinity, which JSON does not know."""
     try:

@@ -242,7 +242,7 @@ def git(folder, *words):
 
 
 def test_versions_tell_a_clean_tree_from_a_changed_one_and_ignore_foreign_repositories(tmp_path, monkeypatch):
-    monkeypatch.setattr(command_line, "CONFIGS", tmp_path / "configs")
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
     monkeypatch.setattr(command_line, "_versions", command_line._versions.__wrapped__)  # asked once in a process
     assert command_line.versions()["commit"] is None
     git(tmp_path, "init")

@@ -28,27 +28,14 @@ import yaml
 
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError, choose, nearest
-from ice_envs.files import reason, replacing, write_json
+from ice_envs.files import reason
 from ice_envs.games import NAMES
-
-__all__ = [
-    "INTERRUPTED",
-    "check_complete",
-    "choose_table_sizes",
-    "cpu_name",
-    "read_config",
-    "read_settings",
-    "replacing",
-    "run",
-    "typed",
-    "versions",
-    "write_json",
-]
+from training import ROOT
 
 Settings = TypeVar("Settings")
 Kinds = dict[str, Any]
 
-CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+CONFIGS = ROOT / "configs"
 BAD_INPUT = 2
 INTERRUPTED = 130  # the exit code that shells give a command stopped by Ctrl-C
 _PACKAGES = ("ice_envs", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "onnxruntime")
@@ -223,7 +210,7 @@ def cpu_name() -> str:
 def _git(*words: str) -> str | None:
     """Return what git prints in the repository of these sources, or None if it cannot."""
     try:
-        done = subprocess.run(["git", *words], cwd=CONFIGS.parent, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()

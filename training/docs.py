@@ -16,10 +16,9 @@ from pathlib import Path
 
 from ice_envs.errors import IceError, choose
 from ice_envs.files import replacing
-from training import command_line, docs_ablations, docs_agents, docs_code, docs_ladder, docs_results
+from training import ROOT, command_line, docs_ablations, docs_agents, docs_code, docs_ladder, docs_results
 from training.docs_files import whole_files
 
-ROOT = Path(__file__).resolve().parent.parent
 MARKS = re.compile(r"<!-- generated: (.+?) -->\n.*?<!-- end -->", re.DOTALL)
 OPENING = "<!-- generated:"
 

@@ -10,9 +10,9 @@ from ice_envs import find_game
 from ice_envs.agents.manifest import EvaluationRow, Manifest, read_manifest
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
-from training import model_card
+from training import ROOT, model_card
 
-CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
+CHECKPOINTS = ROOT / "checkpoints"
 
 
 def manifest_path(name: str) -> Path:

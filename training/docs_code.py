@@ -7,7 +7,6 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import docstring_parser
@@ -18,12 +17,11 @@ from numpy.typing import NDArray
 from ice_envs import Batch, agents, find_game, games
 from ice_envs.engine.game import Game, States
 from ice_envs.errors import IceError
-from training import command_line
+from training import ROOT, command_line
 from training.markdown import table
 from training.run import TrainSettings
 from training.run_folder import CONTENTS
 
-ROOT = Path(__file__).resolve().parent.parent
 PLAYED_GAMES = 4000
 EXAMPLE_SEED = 16
 

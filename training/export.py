@@ -43,7 +43,7 @@ from ice_envs.engine import loops
 from ice_envs.engine.batch import Batch
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
-from ice_envs.files import check_writable, reason, write_json
+from ice_envs.files import check_writable, make_folder, reason, write_json
 from training import command_line
 from training.model_card import model_card
 from training.network import ActorCritic
@@ -78,6 +78,7 @@ def main(settings: ExportSettings) -> None:
     run = RunFolder(settings.run)
     network, game, training, evaluation = run.read_for_export()
     make_folder(settings.to)
+    check_writable(settings.to / "agent.json")
     former = weights_in(settings.to)
     manifest = export(network, game, settings.to, settings.name or run.path.name, training, evaluation)
     if former and former != weights_in(settings.to):
@@ -86,15 +87,6 @@ def main(settings: ExportSettings) -> None:
         f"Wrote {manifest}, with the model, positions to test with and a model card beside it. "
         f"Load it with ice_envs.agents.load({str(manifest)!r})."
     )
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder, and raise IceError if that, or writing into it, is impossible."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise IceError(f"cannot make the folder {folder}: {error.strerror}") from error
-    check_writable(folder / "agent.json")
 
 
 def export(

@@ -18,7 +18,7 @@ from ice_envs.agents.manifest import EvaluationRow, check
 from ice_envs.engine.game import Game
 from ice_envs.errors import IceError
 from ice_envs.faces.common import observation_box
-from ice_envs.files import check_writable, read_json, reason, replacing, write_json
+from ice_envs.files import check_writable, make_folder, read_json, reason, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
 from training.network import ActorCritic, Trunk
@@ -81,10 +81,7 @@ class RunFolder:
             raise IceError(
                 f"{self.path} holds a run already: continue it with --resume {self.path} or choose another --out"
             )
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise IceError(f"cannot make the folder {self.path}: {reason(error)}") from error
+        make_folder(self.path)
         check_writable(self / "config.yaml")
 
     def write_settings(self, settings: Any, name: str = "config.yaml") -> None:

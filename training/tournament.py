@@ -23,7 +23,7 @@ from ice_envs.engine.game import Game
 from ice_envs.engine.generator import game_seeds
 from ice_envs.engine.jit import is_cold
 from ice_envs.errors import IceError, IllegalAction, whole_number
-from ice_envs.files import check_writable, read_json, reason, replacing, write_json
+from ice_envs.files import check_writable, make_folder, read_json, replacing, write_json
 from ice_envs.games import find_game
 from training import command_line
 from training.command_line import INTERRUPTED
@@ -80,10 +80,8 @@ class Folder:
         if self.path is None:
             return
         file = self.path / "tournament.json"
-        try:
-            (self.path / "tables").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise IceError(f"cannot make the folder {self.path}: {reason(error)}") from error
+        make_folder(self.path)
+        make_folder(self.path / "tables")
         check_writable(file)
         if not file.exists():
             write_json(file, identity)

@@ -17,7 +17,8 @@ def main() -> None:
     """Play one game."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num_players", type=int, default=4, help="seats at the table, 2 to 5 (default 4)")
-    parser.add_argument("--opponents", default="greedy", help="random, greedy (default) or the path of an agent.json")
+    kinds = "random, greedy (default), a search such as search:1000, or the path of an agent.json"
+    parser.add_argument("--opponents", default="greedy", help=kinds)
     parser.add_argument("--seed", type=int, help="play the game of this seed")
     chosen = parser.parse_args()
     table = {"num_players": chosen.num_players, "opponents": chosen.opponents}

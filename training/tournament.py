@@ -37,7 +37,8 @@ class TournamentSettings:
     """Settings of a tournament."""
 
     agents: list[str]
-    """Who plays: random, greedy, or the path of an agent.json; NAME=AGENT gives one another name."""
+    """Who plays: random, greedy, a search such as search:1000, or the path of an agent.json; NAME=AGENT
+    gives one another name."""
     env: str = "dokitto"
     """The game."""
     num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])

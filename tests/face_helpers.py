@@ -16,7 +16,7 @@ import pytest
 
 from ice_envs.agents import Agent
 from ice_envs.engine import loops
-from ice_envs.games import NAMES, find_game
+from ice_envs.games import NAMES, VERSIONS, find_game
 from tests.helpers import masks
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -42,11 +42,11 @@ cut_tables = pytest.mark.parametrize(("name", "num_players"), [table for table i
 
 def module(name: str) -> Any:
     """Return the game's PettingZoo module."""
-    return import_module(f"ice_envs.{name}_v0")
+    return import_module(f"ice_envs.{name}_v{VERSIONS[name]}")
 
 
 def gym_id(name: str) -> str:
-    return f"ice_envs/{''.join(word.capitalize() for word in name.split('_'))}-v0"
+    return f"ice_envs/{''.join(word.capitalize() for word in name.split('_'))}-v{VERSIONS[name]}"
 
 
 class Lowest(Agent):

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import gymnasium
 import pettingzoo
 
 
-def register(names: Iterable[str], parallel: Iterable[str]) -> None:
+def register(versions: Mapping[str, int], parallel: Iterable[str]) -> None:
     """Register each game as `ice_envs/some_game-v0` (PettingZoo, AEC) and `ice_envs/SomeGame-v0` (Gymnasium).
 
-    Those of `parallel` are in PettingZoo's registry of parallel environments, too.
+    The numbers are the games' versions. Those of `parallel` are in PettingZoo's registry of parallel environments, too.
     """
-    for name in parallel:
-        pettingzoo.register("parallel", f"ice_envs/{name}-v0", entry_point=f"ice_envs.{name}_v0:parallel_env")
-    for name in names:
-        pettingzoo.register("aec", f"ice_envs/{name}-v0", entry_point=f"ice_envs.{name}_v0:env")
+    for name, version in versions.items():
+        env_id, module = f"ice_envs/{name}-v{version}", f"ice_envs.{name}_v{version}"
+        pettingzoo.register("aec", env_id, entry_point=f"{module}:env")
+        if name in parallel:
+            pettingzoo.register("parallel", env_id, entry_point=f"{module}:parallel_env")
         gymnasium.register(
-            f"ice_envs/{name.title().replace('_', '')}-v0",
+            f"ice_envs/{name.title().replace('_', '')}-v{version}",
             entry_point="ice_envs.faces.gymnasium:SingleSeatEnv",
             vector_entry_point="ice_envs.faces.gymnasium:SingleSeatVectorEnv",
             kwargs={"game": name},

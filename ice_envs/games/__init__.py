@@ -7,7 +7,9 @@ from importlib import import_module
 from ice_envs.engine.game import Game
 from ice_envs.errors import choose
 
-NAMES = ("dokitto", "nokosu_dice", "ice_split", "kawaii")
+VERSIONS = {"dokitto": 0, "nokosu_dice": 0, "ice_split": 0, "kawaii": 0}
+"""The games, and the version of each one's rules, observations and actions: ids can be made without loading a game."""
+NAMES = tuple(VERSIONS)
 PARALLEL = ("kawaii",)
 """The games that also have the parallel face."""
 

@@ -1,6 +1,7 @@
 """Dokitto! Ice: a trick-taking game in which high or low wins and the fourth tile busts. 2 to 5 seats."""
 
 from ice_envs.engine.game import Game, Kinds, Rules, SearchHints, register_rules
+from ice_envs.games import VERSIONS
 from ice_envs.games.dokitto import rules
 from ice_envs.games.dokitto.determinize import determinize
 from ice_envs.games.dokitto.greedy import greedy
@@ -14,7 +15,7 @@ FLAVORS_JA = ("いちご", "チョコ", "抹茶", "ぶどう", "バニラ")
 GAME = register_rules(
     Game(
         name="dokitto",
-        version=0,
+        version=VERSIONS["dokitto"],
         title="Dokitto! Ice",
         title_ja="ドキッと！アイス",
         table_sizes=(2, 3, 4, 5),

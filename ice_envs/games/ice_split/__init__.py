@@ -1,6 +1,7 @@
 """Ice Split: every card is a goal or a flavor of one's display. 2 to 4 seats."""
 
 from ice_envs.engine.game import Game, Rules, SearchHints, register_rules
+from ice_envs.games import VERSIONS
 from ice_envs.games.ice_split import rules
 from ice_envs.games.ice_split.deck import NUM_CARDS, deck_hash, reconstruction
 from ice_envs.games.ice_split.determinize import determinize
@@ -15,7 +16,7 @@ CARDS = range(NUM_CARDS)
 GAME = register_rules(
     Game(
         name="ice_split",
-        version=0,
+        version=VERSIONS["ice_split"],
         title="Ice Split",
         title_ja="アイス・スプリット",
         table_sizes=(2, 3, 4),

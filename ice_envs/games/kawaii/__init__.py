@@ -2,6 +2,7 @@
 
 from ice_envs.engine.game import Game, Handicap, Rules, SearchHints, Simultaneous, register_rules
 from ice_envs.engine.playouts import ALL_MOVES
+from ice_envs.games import VERSIONS
 from ice_envs.games.kawaii import rules
 from ice_envs.games.kawaii.determinize import determinize
 from ice_envs.games.kawaii.greedy import greedy
@@ -33,7 +34,7 @@ def _label_ja(action: int) -> str:
 GAME = register_rules(
     Game(
         name="kawaii",
-        version=0,
+        version=VERSIONS["kawaii"],
         title="Kawaii",
         title_ja="カワイイ",
         table_sizes=(2, 3, 4, 5),

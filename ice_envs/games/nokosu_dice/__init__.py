@@ -1,6 +1,7 @@
 """Nokosu Dice: a trick-taking game with cards and open dice, in which the die a seat keeps is its bid. 3 or 4 seats."""
 
 from ice_envs.engine.game import Game, Kinds, Rules, SearchHints, register_rules
+from ice_envs.games import VERSIONS
 from ice_envs.games.nokosu_dice import rules
 from ice_envs.games.nokosu_dice.determinize import determinize
 from ice_envs.games.nokosu_dice.greedy import greedy
@@ -17,7 +18,7 @@ COLORS_JA = ("赤", "黄", "緑", "青", "紫")
 GAME = register_rules(
     Game(
         name="nokosu_dice",
-        version=0,
+        version=VERSIONS["nokosu_dice"],
         title="Nokosu Dice",
         title_ja="ノコスダイス",
         table_sizes=(3, 4),

@@ -20,7 +20,7 @@ from ice_envs.errors import IceError, IllegalAction
 from tests.helpers import apply_games, masks, results
 from training import command_line
 from training import evaluate as evaluation
-from training.evaluate import EVALUATION_DEALS, EvaluationSettings, Outcomes, evaluate, interval, student_t, summary
+from training.evaluate import EVALUATION_DEALS, EvaluationSettings, Outcomes, evaluate, interval, summary
 
 GAME = find_game("dokitto")
 OUTSIDE = ("date", "versions", "command")  # what a row holds besides its result
@@ -64,11 +64,11 @@ def test_statistics_of_three_deals_computed_by_hand():
     assert (found["wins"], found["shared_wins"], found["losses"]) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
     assert found["truncated"] == pytest.approx(1 / 6)
     assert (found["mean_score"], found["opponents_mean_score"]) == pytest.approx((55 / 6, 55 / 6))
-    # deals won by halves: 0.50, 0.75, 0.75; their deviation is 0.144338, 4.303 / √3 times it 0.358583
-    assert found["interval"] == pytest.approx([2 / 3 - 0.358583, 1.0], abs=1e-5)
+    # deals won by halves: 0.50, 0.75, 0.75; their deviation is 0.144338, 4.302653 / √3 times it 0.358554
+    assert found["interval"] == pytest.approx([2 / 3 - 0.358554, 1.0], abs=1e-5)
     # margins of the deals: −3.5, 1.0, 2.5; their deviation is 3.122499
     assert found["margin"] == pytest.approx(0)
-    assert found["margin_interval"] == pytest.approx([-7.75734, 7.75734], abs=1e-4)
+    assert found["margin_interval"] == pytest.approx([-7.75672, 7.75672], abs=1e-4)
     first, second = found["per_seat"]
     assert (first["seat"], first["games"], first["win_share"], first["mean_score"]) == (
         0,
@@ -77,15 +77,19 @@ def test_statistics_of_three_deals_computed_by_hand():
         32 / 3,
     )
     assert (second["seat"], second["win_share"], second["mean_score"]) == (1, 0.5, 23 / 3)
-    assert first["interval"] == pytest.approx([5 / 6 - 4.303 * 0.288675 / 3**0.5, 1.0], abs=1e-5)
+    assert first["interval"] == pytest.approx([5 / 6 - 4.302653 * 0.288675 / 3**0.5, 1.0], abs=1e-5)
 
 
 @pytest.mark.parametrize(
     ("freedom", "quantile"),
     [(1, 12.7062), (2, 4.3027), (4, 2.7764), (5, 2.5706), (10, 2.2281), (30, 2.0423), (1000, 1.9623)],
 )
-def test_students_t_agrees_with_the_printed_tables(freedom, quantile):
-    assert student_t(freedom) == pytest.approx(quantile, rel=1e-3)
+def test_intervals_take_students_t_from_the_printed_tables(freedom, quantile):
+    values = np.arange(freedom + 1.0)
+    error = values.std(ddof=1) / len(values) ** 0.5
+    assert interval(values) == pytest.approx(
+        [values.mean() - quantile * error, values.mean() + quantile * error], abs=5e-5 * error
+    )
 
 
 def test_nineteen_intervals_of_twenty_hold_the_truth():

@@ -13,7 +13,6 @@ from datetime import datetime, timezone
 from itertools import product
 from math import lcm, sqrt
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -42,7 +41,6 @@ EVALUATION_DEALS = 0x6576616C  # spawn key: no training game of the same seed is
 BLOCK = 8192  # games played side by side
 MOST_GAMES = 1 << 24
 ROUNDING = 1e-9  # three thirds are not quite one
-STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571)  # 97.5 % quantiles at 1 to 5 degrees of freedom
 EXPLANATION = (
     "Win share: the part of the games that the agent won; a victory shared by k seats counts 1/k. The interval holds "
     "the true share with 95 % confidence. Fair share: what it would be if agent and opponents were equally good. All "
@@ -295,18 +293,10 @@ def summary(outcomes: Outcomes) -> dict[str, Any]:
 
 def interval(values: Floats, low: float = -np.inf, high: float = np.inf) -> list[float]:
     """Return the 95 % interval of the mean of independent values (D,), D at least 2, cut off at `low` and `high`."""
-    half = student_t(len(values) - 1) * values.std(ddof=1) / sqrt(len(values))
+    from scipy.special import stdtrit  # quantiles of Student's t; not needed to show the help
+
+    half = stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / sqrt(len(values))
     return [float(max(values.mean() - half, low)), float(min(values.mean() + half, high))]
-
-
-def student_t(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; past the table by its expansion in 1/freedom (error below 0.1 %)."""
-    if freedom <= len(STUDENT_T):
-        return STUDENT_T[freedom - 1]
-    z = NormalDist().inv_cdf(0.975)
-    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
 def verdict(row: EvaluationRow) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ice_envs.engine import loops
 from ice_envs.engine.game import States
-from ice_envs.engine.jit import compiled
 from ice_envs.engine.plain import checked_fields, checked_flag, checked_list, checked_view
 from ice_envs.errors import IceError, choose, whole_number
 from ice_envs.games import find_game
 from ice_envs.games.kawaii.cards import COPIES, FLAVORS, NAMES, NUM_CARDS, NUM_ICES, NUM_SHAPES, SHAPES
-from ice_envs.games.kawaii.determinize import determinize, hides_cards
+from ice_envs.games.kawaii.determinize import hides_cards
 from ice_envs.games.kawaii.rules import (
     NUM_ROUNDS,
     SLOWEST_REACTION,
@@ -43,14 +43,8 @@ def read_view(view: Mapping[str, Any]) -> States:
     _read_cards(view, state, seat)
     _read_favorites(view, state, seat)
     _read_window(view, state, seat)
-    draw_hidden(states, seat, np.uint64(seed))
+    loops.draw_hidden(states, seat, np.uint64(seed))
     return states
-
-
-@compiled
-def draw_hidden(states: Any, seat: int, seed: Any) -> None:
-    """Redraw what the seat cannot know of the game `states[0]`."""
-    determinize(states[0], seat, seed)
 
 
 def _new_table(view: Mapping[str, Any]) -> States:

@@ -1,4 +1,4 @@
-"""Agents from files: an ONNX model and its manifest, played with numpy and onnxruntime alone.
+"""Agents from files: an ONNX model and its manifest, played with this package's base and onnxruntime, without torch.
 
 The loader stops at the first thing that does not fit, in the order: manifest, its schema, game and rules version,
 the meaning of observation and actions, the model's hash, the model, its inputs and outputs, its answers.

@@ -9,6 +9,7 @@ import pytest
 
 from ice_envs import find_game, games
 from ice_envs.engine.layout import Layout
+from tests.face_helpers import in_process
 
 PARTS = [
     ("hand", (2, 3), 0, 1, "own cards"),
@@ -93,3 +94,9 @@ def test_bounds_of_the_games_fit_their_cells(name: str):
     assert all(0 <= part.low < part.high <= 255 for part in layout)
     assert all(part.meaning for part in layout)
     assert Layout([(p.name, p.shape, p.low, p.high, p.meaning) for p in layout]).hash() == layout.hash()
+
+
+def test_layouts_are_the_same_in_plain_python():
+    code = "from ice_envs import find_game, games; print(*(find_game(name).layout.hash() for name in games()))"
+    told = in_process(code, NUMBA_DISABLE_JIT="1")
+    assert told.stdout.split() == [find_game(name).layout.hash() for name in games()], told.stderr

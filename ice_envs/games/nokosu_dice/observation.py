@@ -67,7 +67,7 @@ _MOST_UNSEEN = NUM_CARDS - HAND_SIZES[MAX_PLAYERS]
 _MOST_BEATING = 3 * MOST_DICE
 _MOST_ITEMS = HAND_SIZES[MAX_PLAYERS] + MOST_DICE
 _MOST_SPREAD = 10 * _MOST_ITEMS // 4 + 1
-_MOST_MARK = mark(NUM_ITEMS - 1)
+_MOST_MARK = int(mark(NUM_ITEMS - 1))  # plain Python would leave a number of NumPy
 _PROMISED = 25
 """What the best action promises."""
 _ONE_COLOR = (1 << NUM_FACES) - 1

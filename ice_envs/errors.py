@@ -43,7 +43,7 @@ def whole_number(what: str, value: object, low: int, high: int) -> int:
     if number is None:
         raise IceError(f"{what} must be a whole number from {low} to {high}, not {value!r:.80}")
     if not low <= number <= high:
-        raise IceError(f"{what} must be from {low} to {high}, not {number}")
+        raise IceError(f"{what} must be from {low} to {high}, not {number!r:.80}")
     return number
 
 

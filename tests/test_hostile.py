@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from ice_envs import IceError, agents, find_game, games
 from ice_envs.serve.app import Limits, application
-from ice_envs.serve.table import NotJson, plain
+from ice_envs.serve.table import LONGEST_SENTENCE, NotJson, plain
 from tests import portable_agents
 from tests.front_ends import random_positions, views_of
 from tests.helpers import masks, started

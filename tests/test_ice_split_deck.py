@@ -50,6 +50,7 @@ MALFORMED = [
     ({"points": "0"}, "points of SEQUENCE must be from 1 to 19, not 0"),
     ({"points": "20"}, "points of SEQUENCE must be from 1 to 19, not 20"),
     ({"points": "4.5"}, "points of SEQUENCE must be a whole number from 1 to 19, not '4.5'"),
+    ({"points": "9" * 5000}, f"points of SEQUENCE must be a whole number from 1 to 19, not '{'9' * 79}"),
     ({"goal_type": "MAJORITY", "goal_no": "1", "goal_flavors": ""}, "MAJORITY must name 1 flavor, not 0"),
     ({"goal_type": "NONE_OF", "goal_no": "2", "goal_flavors": "mint"}, "NONE_OF must name 2 to 3 flavors, not 1"),
     (

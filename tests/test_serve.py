@@ -34,6 +34,7 @@ from tests.helpers import started
 from tests.views import set_to
 
 GAME = find_game("dokitto")
+LONG = "a" * 15_000
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +174,13 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
     "unknown flavor in hand[0]: 'mint'": set_to("hand", 0, "flavor", value="mint"),
     "options has no field 'tie'": set_to("options", "tie", value="last"),
     "stars_per_flavor must be from 0 to 3": set_to("options", "stars_per_flavor", value=10**30),
-    "but the view is of kawaii": set_to("game", value="kawaii"),
+    "but the view is of 'kawaii'": set_to("game", value="kawaii"),
+    "but the view is of 'a\\nb'": set_to("game", value="a\nb"),
+    "but the view is of '\\ud800'": set_to("game", value="\ud800"),
+    f"but the view is of '{'a' * 79}": set_to("game", value=LONG),
+    f"version is '{'a' * 79}, but": set_to("version", value=LONG),
+    f"the view has no field '{'a' * 79} (": set_to(LONG, value=0),
+    f"num_players must be from 2 to 5, not {10**79}"[:-1]: set_to("num_players", value=10**4000),
     "over is true": set_to("over", value=True),
 }
 
@@ -203,6 +210,7 @@ def refused(response: httpx.Response, status: int, sentence: str) -> None:
     assert list(response.json()) == ["detail"]
     assert sentence in response.json()["detail"]
     assert "\n" not in response.json()["detail"]
+    assert len(response.json()["detail"]) <= 500
 
 
 def test_a_seat_that_is_not_to_move_is_refused(client: TestClient):

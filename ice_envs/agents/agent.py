@@ -78,7 +78,7 @@ class Agent(ABC):
         if self.game is None:
             return find_game(view["game"])
         if view["game"] != self.game.name:
-            raise IceError(f"agent {self.name!r} plays {self.game.name}, but the view is of {view['game']}")
+            raise IceError(f"agent {self.name!r} plays {self.game.name}, but the view is of {view['game']!r:.80}")
         return self.game
 
 

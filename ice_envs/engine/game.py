@@ -214,7 +214,7 @@ class Game:
         """Return `num_players` if the game has that table size; raise IceError otherwise."""
         if num_players not in self.table_sizes or isinstance(num_players, bool):
             low, high = self.table_sizes[0], self.table_sizes[-1]
-            raise IceError(f"{self.name} is played by {low} to {high} seats, not {num_players!r}")
+            raise IceError(f"{self.name} is played by {low} to {high} seats, not {num_players!r:.80}")
         return int(num_players)
 
     def make_options(self, options: Mapping[str, Any]) -> Any:
@@ -222,7 +222,7 @@ class Game:
         names = [field.name for field in fields(self.options_type)]
         for name in options:
             if name not in names:
-                raise IceError(f"{self.name} has no option {name!r}{nearest(name, names)}")
+                raise IceError(f"{self.name} has no option {name!r:.80}{nearest(name, names)}")
         return self.options_type(**options)
 
     def check_options(self, num_players: int, options: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ def checked_fields(where: str, value: Any, required: Iterable[str], optional: It
     names = [*required, *optional]
     for name in value:
         if name not in names:
-            raise IceError(f"{where} has no field {name!r}{nearest(name, names)}")
+            raise IceError(f"{where} has no field {name!r:.80}{nearest(name, names)}")
     for name in required:
         if name not in value:
             raise IceError(f"{where} lacks the field {name!r}")
@@ -50,7 +50,7 @@ def checked_view(game: Game, view: Any) -> tuple[int, Mapping[str, Any]]:
     checked_fields("the view", view, game.view_schema["required"], fields)
     choose("game", view["game"], [game.name])
     if view["version"] != game.version or isinstance(view["version"], bool):
-        raise IceError(f"version is {view['version']!r}, but this is version {game.version} of {game.name}")
+        raise IceError(f"version is {view['version']!r:.80}, but this is version {game.version} of {game.name}")
     num_players = whole_number("num_players", view["num_players"], game.table_sizes[0], game.table_sizes[-1])
     return num_players, checked_fields("options", view["options"], (), fields["options"]["properties"])
 

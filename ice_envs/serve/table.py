@@ -17,6 +17,7 @@ from ice_envs.errors import IceError
 
 MOST_TOGETHER = 64
 WARM_UP_DECISIONS = 40
+LONGEST_SENTENCE = 500
 LOG = logging.getLogger("ice_envs.serve")
 
 
@@ -28,8 +29,12 @@ class Reply(NamedTuple):
 
 
 def refused(status: int, sentence: str) -> Reply:
-    """Return a reply that says in one sentence what was wrong."""
-    return Reply(status, {"detail": sentence})
+    """Return a reply that says in one sentence what was wrong.
+
+    Whatever of a request stands in the sentence, it is short, and one line that UTF-8 can hold.
+    """
+    cut = sentence if len(sentence) <= LONGEST_SENTENCE else f"{sentence[: LONGEST_SENTENCE - 1]}…"
+    return Reply(status, {"detail": "".join(sign if sign.isprintable() else " " for sign in cut)})
 
 
 class Table:

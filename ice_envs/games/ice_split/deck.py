@@ -25,6 +25,8 @@ RECONSTRUCTION = "reconstruction"
 """The value of the option `deck` that stands for the file of this package."""
 MOST_POINTS = 19
 """The most points of a sequence, so that the points of twelve goals and more fit a byte."""
+MOST_DIGITS = 9
+"""Longer numbers are wrong in every cell, and thousands of digits would be an error of Python's own."""
 
 MAJORITY, NONE_OF, EXACTLY_ONE, SEQUENCE, ALL_SEVEN, RIGHTMOST_IN = GOALS_OF_FLAVORS = (
     "MAJORITY",
@@ -157,19 +159,19 @@ def _card(row: Mapping[str, Any]) -> tuple[int, Card]:
     goal = choose("goal_type", row["goal_type"], GOAL_TYPES)
     goal_no = GOAL_TYPES.index(goal) + 1
     if not _is_number(row["goal_no"], goal_no):
-        raise IceError(f"goal_no of {goal} must be {goal_no}, not {row['goal_no']!r}")
+        raise IceError(f"goal_no of {goal} must be {goal_no}, not {row['goal_no']!r:.80}")
     named = _named(goal, row["goal_flavors"])
     points = _POINTS[goal]
     if points is None:
         points = whole_number(f"points of {goal}", _number(row["points"]), 1, MOST_POINTS)
     elif not _is_number(row["points"], points):
-        raise IceError(f"points of {goal} must be {points}, not {row['points']!r}")
+        raise IceError(f"points of {goal} must be {points}, not {row['points']!r:.80}")
     return number, Card(flavor, goal, named, points)
 
 
 def _number(cell: Any) -> Any:
     """Return a cell of digits as a number, anything else as it is."""
-    return int(cell) if isinstance(cell, str) and cell.isdecimal() else cell
+    return int(cell) if isinstance(cell, str) and cell.isdecimal() and len(cell) <= MOST_DIGITS else cell
 
 
 def _is_number(cell: Any, wanted: int) -> bool:
@@ -180,7 +182,7 @@ def _is_number(cell: Any, wanted: int) -> bool:
 def _named(goal: str, cell: Any) -> tuple[str, ...]:
     """Return the flavors that a goal names, in order of FLAVORS unless their order matters."""
     if not isinstance(cell, str):
-        raise IceError(f"goal_flavors must be flavors separated by |, not {cell!r}")
+        raise IceError(f"goal_flavors must be flavors separated by |, not {cell!r:.80}")
     named = [choose("flavor in goal_flavors", flavor, FLAVORS) for flavor in cell.split("|")] if cell else []
     least, most = _NAMED.get(goal, (0, 0))
     if not least <= len(named) <= most:
@@ -189,7 +191,7 @@ def _named(goal: str, cell: Any) -> tuple[str, ...]:
     if goal == SEQUENCE:
         return tuple(named)
     if len(set(named)) < len(named):
-        raise IceError(f"{goal} must name different flavors, not {cell!r}")
+        raise IceError(f"{goal} must name different flavors, not {cell!r:.80}")
     return tuple(sorted(named, key=FLAVORS.index))
 
 

@@ -136,7 +136,7 @@ class Reading:
             raise IceError("phase is 'draw', but by the displays nobody has a card to draw")
         to_move = None if over else order[step]
         if view["to_move"] != to_move or isinstance(view["to_move"], bool):
-            raise IceError(f"to_move is {view['to_move']!r}, but by the displays it is {to_move!r}")
+            raise IceError(f"to_move is {view['to_move']!r:.80}, but by the displays it is {to_move!r}")
         drawn = [
             min(max(cards - 1, 0), DISPLAY_SIZE - 2) - (phase == DRAW and place == step)
             for place, cards in enumerate(laid)
@@ -161,7 +161,7 @@ class Reading:
             ("the number of cards in hand", len(self.hand), self.turn.hands[self.seat]),
         ):
             if found != right or isinstance(found, bool):
-                raise IceError(f"{what} is {found!r}, but by the displays and the turn it is {right}")
+                raise IceError(f"{what} is {found!r:.80}, but by the displays and the turn it is {right}")
         for seat, cards in enumerate(self.known):
             if len(cards) > self.turn.hands[seat]:
                 raise IceError(f"known[{seat}] has {len(cards)} cards, but the hand has {self.turn.hands[seat]}")
@@ -209,7 +209,7 @@ class Reading:
         """Return the own start card, −1 for none; it must be there just if the seat has chosen one."""
         if not self.turn.has_chosen(self.seat):
             if chosen is not None:
-                raise IceError(f"start_card is {chosen!r}, but the seat has none that is chosen and not revealed")
+                raise IceError(f"start_card is {chosen!r:.80}, but the seat has none that is chosen and not revealed")
             return -1
         if _card("start_card", chosen) not in self.hand:
             raise IceError(f"start_card is {chosen}, which is not in hand")
@@ -247,7 +247,7 @@ def _new_game(view: Mapping[str, Any]) -> States:
     num_players, options = checked_view(game, view)
     deck = options.get("deck", RECONSTRUCTION)
     if isinstance(deck, str) and deck != RECONSTRUCTION:  # a view comes from anywhere, and must open no file
-        raise IceError(f"options.deck must be {RECONSTRUCTION!r} or a list of rows, not {deck!r}")
+        raise IceError(f"options.deck must be {RECONSTRUCTION!r} or a list of rows, not {deck!r:.80}")
     return loops.new_states(game, [num_players], options, np.zeros(1, np.uint64))
 
 

@@ -115,6 +115,8 @@ def test_no_json_that_parses_is_misread():
         assert plain(text.encode()) == json.loads(text)
     with pytest.raises(NotJson):
         plain(b"[1,]")
+    with pytest.raises(IceError, match="the field 'b' is there twice"):
+        plain(b'[{"a": {"b": 1, "c": 2, "b": 1}}]')
 
 
 # ---- files ----

@@ -254,6 +254,8 @@ def test_a_deck_that_the_agent_was_not_trained_with_is_refused_with_both_digests
         (b"{}", 422, "'game'"),
         (b'{"game": ["dokitto"]}', 422, "but the view is of ['dokitto']"),
         (b'{"game": "dokitto"}', 422, "the view lacks the field 'version'"),
+        (b'{"game": "kawaii", "hand": [], "game": "dokitto"}', 422, "the field 'game' is there twice in one object"),
+        (b'{"options": {"tie": 1, "t\\u0069e": 1}}', 422, "the field 'tie' is there twice"),
     ],
 )
 def test_a_body_that_is_no_view_is_refused(body: bytes, status: int, sentence: str, client: TestClient):

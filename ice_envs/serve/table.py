@@ -131,15 +131,29 @@ class NotJson(IceError):
 
 
 def plain(body: bytes) -> Any:
-    """Return the plain data in a body; raise NotJson if it is not JSON, as RFC 8259 has it."""
+    """Return the plain data in a body; raise NotJson if it is not JSON, as RFC 8259 has it.
+
+    Raises IceError for a field that an object has twice, which RFC 8259 leaves to the reader: no program means that.
+    """
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_not_a_number)
+        return json.loads(body.decode("utf-8"), parse_constant=_not_a_number, object_pairs_hook=_fields)
     except UnicodeDecodeError as error:
         raise NotJson("the body is not UTF-8") from error
     except RecursionError as error:
         raise NotJson("the body is nested too deeply") from error
+    except IceError:
+        raise
     except ValueError as error:
         raise NotJson(f"the body is not JSON: {error}") from error
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise IceError(f"the field {name!r:.80} is there twice in one object")
+        fields[name] = value
+    return fields
 
 
 def _not_a_number(name: str) -> NoReturn:

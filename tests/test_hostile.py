@@ -170,6 +170,20 @@ def test_hostile_manifests_are_refused_or_play_legally(name: str, tmp_path: Path
         assert is_refused_or_plays(path)
 
 
+@pytest.mark.parametrize("name", games())
+def test_hostile_options_are_refused_when_the_agent_is_loaded(name: str, tmp_path: Path):
+    game = find_game(name)
+    path = portable_agents.export(tmp_path, game)
+    good = json.loads(path.read_text())
+    for rows in (good["observation"]["slices"], good["actions"]["labels"]):
+        del rows[3:]  # to be read faster
+    own = game.default_options()
+    for option in [*own, "num_players", "seed", "reward", "self", ""]:
+        for junk in [*JUNK, *NAMES, [[0, 99]], [{}] * 63]:
+            path.write_text(json.dumps({**good, "options": {option: junk}}))
+            assert is_refused_or_plays(path) or option in own
+
+
 def test_damaged_models_are_refused(tmp_path: Path):
     game = find_game("dokitto")
     model = portable_agents.model_bytes(game)

@@ -340,13 +340,24 @@ def exits(*words: str) -> int:
     return stop.value.code  # type: ignore[return-value]
 
 
+BROKEN: dict[str, dict[str, Any]] = {
+    "broken": {"rules_version": 9},
+    "players": {"options": {"num_players": 2}},
+    "seed": {"options": {"seed": 1}},
+    "value": {"options": {"target_score": "ten"}},
+    "large": {"seats": [3, 6]},
+    "no_seats": {"seats": []},
+}
+
+
 def test_bad_words_are_one_sentence(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "empty").mkdir()
     for place in ("a", "b"):
         (tmp_path / "both" / place).mkdir(parents=True)
         portable_agents.export(tmp_path / "both" / place, GAME)
-    (tmp_path / "broken").mkdir()
-    portable_agents.export(tmp_path / "broken", GAME, rules_version=9)
+    for place, change in BROKEN.items():
+        (tmp_path / place).mkdir()
+        portable_agents.export(tmp_path / place, GAME, **change)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         for words, sentence in (
@@ -354,6 +365,11 @@ def test_bad_words_are_one_sentence(folder: Path, tmp_path: Path, capsys: pytest
             (("--agents", str(tmp_path / "empty")), f"there is no agent.json in {tmp_path / 'empty'}"),
             (("--agents", str(tmp_path / "both")), "both play dokitto: serve one of them"),
             (("--agents", str(tmp_path / "broken")), "was made for rules version 9, but dokitto here has 0"),
+            (("--agents", str(tmp_path / "players")), "dokitto has no option 'num_players'"),
+            (("--agents", str(tmp_path / "seed")), "dokitto has no option 'seed'"),
+            (("--agents", str(tmp_path / "value")), "target_score must be"),
+            (("--agents", str(tmp_path / "large")), "dokitto is played by 2 to 5 seats, not 6"),
+            (("--agents", str(tmp_path / "no_seats")), "names no table size in 'seats'"),
             (("--agents", str(folder), "--port", port), f"cannot listen at 127.0.0.1, port {port}: Address already"),
             (("--agents", str(folder), "--host", "no.such.host.invalid"), "cannot listen at no.such.host.invalid"),
             (("--prot", "1"), "unknown flag --prot (did you mean '--port'?)"),

@@ -1,7 +1,7 @@
 """Agents from files: an ONNX model and its manifest, played with this package's base and onnxruntime, without torch.
 
 The loader stops at the first thing that does not fit, in the order: manifest, its schema, game and rules version,
-the meaning of observation and actions, the model's hash, the model, its inputs and outputs, its answers.
+the meaning of observation and actions, the tables, the model's hash, the model, its inputs and outputs, its answers.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ def load_portable(path: Path, game: Game | None = None, num_threads: int = 1) ->
     """
     manifest = read_manifest(path)
     own_game = _check_game(path, manifest, game)
+    _check_tables(path, manifest, own_game)
     model = _read_model(path, manifest)
     file = path.with_name(manifest["onnx"]["file"])
     agent = PortableAgent(manifest, own_game, _open_session(file, model, num_threads))
@@ -163,6 +164,17 @@ def _check_game(path: Path, manifest: Manifest, wanted: Game | None) -> Game:
     if manifest["recurrent"]:
         raise IceError(f"{path} describes a recurrent model, which this package cannot play")
     return game
+
+
+def _check_tables(path: Path, manifest: Manifest, game: Game) -> None:
+    """Raise IceError unless the game has the manifest's table sizes, one or more, with its options."""
+    if not manifest["seats"]:
+        raise IceError(f"{path} names no table size in 'seats'")
+    try:
+        for table_size in set(manifest["seats"]):
+            game.check_options(table_size, manifest["options"])
+    except IceError as error:
+        raise IceError(f"{path}: {error}") from error
 
 
 def _outputs(part: Interface) -> list[tuple[str, Shape]]:

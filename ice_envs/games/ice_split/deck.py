@@ -124,7 +124,7 @@ def _rows_of_file(path: str | Path) -> list[tuple[str, Mapping[str, Any]]]:
     """Return each row with its place in the file."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise IceError(f"cannot read the deck {path}: {reason(error)}") from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     if tuple(reader.fieldnames or ()) != COLUMNS:

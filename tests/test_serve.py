@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -446,3 +448,47 @@ def test_the_process_answers_keeps_its_limits_and_stops_at_ctrl_c(process: tuple
     out, err = started.communicate(timeout=30)
     assert (started.returncode, out, err.splitlines()[-1]) == (130, "", "Stopped.")
     assert "Traceback" not in err
+
+
+def test_connections_that_never_ask_are_closed(process: tuple[subprocess.Popen[str], int]):
+    """Silent ones, and those whose head never ends however its bytes come, also the second one on a connection."""
+    started, port = process
+    head = b"GET /games HTTP/1.1\r\nHost: x\r\n"
+    with ExitStack() as stack:
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(40)]
+        for connection in idle[10:20]:
+            connection.sendall(head)
+        for connection in idle[20:]:
+            connection.sendall(head + b"\r\n")
+            assert answered(connection) == 200
+        for connection in idle[20:30]:
+            connection.sendall(head)
+        begun = time.monotonic()
+        while time.monotonic() < begun + 1.5:
+            for connection in idle[10:15]:
+                with suppress(OSError):  # the service may have hung up
+                    connection.sendall(b"X-Slow: 1\r\n")
+            time.sleep(0.1)
+        assert [closed(connection) for connection in idle[:30]] == [True] * 30
+        assert time.monotonic() < begun + 15
+        for connection in idle[30:]:  # these have asked and may ask again
+            connection.sendall(head + b"\r\n")
+            assert answered(connection) == 200
+    started.send_signal(signal.SIGINT)
+    assert "Traceback" not in started.communicate(timeout=30)[1]
+
+
+def answered(connection: socket.socket) -> int:
+    """Read a whole answer; return its status."""
+    with HTTPResponse(connection) as answer:
+        answer.begin()
+        answer.read()
+        return answer.status
+
+
+def closed(connection: socket.socket) -> bool:
+    """Return whether the other side has closed a connection; wait for it."""
+    try:
+        return connection.recv(65_536) == b""
+    except ConnectionResetError:
+        return True

@@ -43,7 +43,7 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=8000, help="0 takes any that is free (default: 8000)")
     parser.add_argument("--origins", nargs="*", default=[], help="sites whose pages may ask, or * (default: none)")
     parser.add_argument("--body_bytes", type=int, default=65_536, help="the longest body (default: 65536)")
-    parser.add_argument("--seconds", type=int, default=10, help="the most time for an answer (default: 10)")
+    parser.add_argument("--seconds", type=int, default=10, help="the most time for head and answer (default: 10)")
     parser.add_argument("--requests", type=int, default=256, help="requests at a time (default: 256)")
     chosen, unknown = parser.parse_known_args(words)
     if unknown:
@@ -93,6 +93,7 @@ def serve(words: Sequence[str] | None = None) -> None:
         import uvicorn
 
         from ice_envs.serve.app import Limits, application
+        from ice_envs.serve.connections import limited
     except ImportError as error:
         raise IceError('the service needs more packages: pip install "ice_envs[serve]"') from error
     found = find_agents(chosen.agents)
@@ -104,6 +105,8 @@ def serve(words: Sequence[str] | None = None) -> None:
         table.warm_up()
     config: Any = uvicorn.Config(
         app,
+        http=limited(chosen.seconds),
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,

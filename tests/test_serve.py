@@ -28,7 +28,7 @@ from ice_envs.agents.portable import PortableAgent, load_portable
 from ice_envs.games.ice_split.deck import deck_rows, reconstruction
 from ice_envs.serve import __main__ as command
 from ice_envs.serve.app import Limits, application
-from ice_envs.serve.openapi import move_schema
+from ice_envs.serve.openapi import REFUSALS, move_schema
 from ice_envs.serve.table import Table
 from tests import portable_agents
 from tests.front_ends import random_positions, views_of
@@ -37,6 +37,8 @@ from tests.views import set_to
 
 GAME = find_game("dokitto")
 LONG = "a" * 15_000
+STATUSES = ("400", "404", "405", "413", "422", "500", "503")
+"""What a refusal may have: the tests of refusals below have all of them."""
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +127,16 @@ def test_the_openapi_document_has_the_games_own_schemas(client: TestClient):
     for name in games():
         assert document["components"]["schemas"][f"{name}_view"] == find_game(name).view_schema
         operation = document["paths"][f"/games/{name}/move"]["post"]
-        assert set(operation["responses"]) == {"200", "400", "413", "422", "503"}
+        assert set(operation["responses"]) == {"200", *STATUSES}
         body = operation["requestBody"]["content"]["application/json"]
         assert ask(client, body["example"], name).status_code == 200
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert references == set(document["components"]["schemas"])
+
+
+def test_the_page_of_front_ends_tells_the_same_refusals():
+    text = (Path(__file__).parent.parent / "docs" / "front_ends.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\| (\d{3}) \|", text, re.MULTILINE)) == STATUSES == tuple(REFUSALS)
 
 
 def test_the_page_for_people_needs_nothing_from_elsewhere(client: TestClient):

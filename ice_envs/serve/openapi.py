@@ -25,8 +25,11 @@ SUMMARY = fields_of(
 )
 REFUSALS = {
     "400": "The body is not JSON.",
+    "404": "No such path, or no agent that plays the game: `/games` lists what there is.",
+    "405": "A move is asked for with POST, everything else with GET.",
     "413": "The body is longer than {body_bytes} bytes.",
     "422": "No view of the game, or one that cannot occur: the sentence names the field and the reason.",
+    "500": "The service or the agent has failed, and its log says more; the view may be right.",
     "503": "Too many requests at a time, or no answer in time: try again.",
 }
 

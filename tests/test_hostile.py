@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import httpx2 as httpx
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
@@ -19,8 +22,10 @@ from ice_envs.serve.table import LONGEST_SENTENCE, NotJson, plain
 from tests import portable_agents
 from tests.front_ends import random_positions, views_of
 from tests.helpers import masks, started
+from tests.test_serve import GAME, PROCESS_BODY_BYTES, folder, process  # noqa: F401  # fixtures
 
 REQUESTS_EACH = 300
+PROCESS_REQUESTS = 300
 BODY_BYTES = 30_000
 JUNK: list[Any] = [
     *(None, True, False, -1, 0, 1, 3, 99, 2**31, 2**63, 2**64, 10**400, 0.5, 1e308, float("nan"), float("inf")),
@@ -108,6 +113,61 @@ def test_hostile_requests_are_refused_or_answered_legally(name: str, tmp_path: P
     assert set(statuses) <= {200, 400, 413, 422}
     assert all(statuses.count(status) for status in (200, 400, 413, 422))
     assert statuses.count(422) > REQUESTS_EACH / 2
+
+
+@pytest.mark.parametrize("name", games())
+def test_no_sentence_repeats_much_of_a_request(name: str, tmp_path: Path):
+    """Long, unprintable or huge, anywhere in a view: as a value and as the name of a field.
+
+    What a front end need not send, such as the legal actions, is not read, and such a view is answered.
+    """
+    game = find_game(name)
+    agent = agents.load(portable_agents.export(tmp_path, game))
+    (view,) = views_of(game, started(game, max(game.table_sizes)))
+    statuses = []
+    with TestClient(application([agent], Limits()), raise_server_exceptions=False) as client:  # type: ignore[list-item]
+        kinds = {tuple("" if isinstance(step, int) else step for step in path): path for path in places(view)}
+        for path in kinds.values():
+            for junk in ("\ud800\n" + "a" * 20_000, 10**4000):
+                changed = deepcopy(view)
+                *parents, last = path
+                inside(changed, tuple(parents))[last] = junk
+                statuses.append(checked_status(client.post(f"/games/{name}/move", content=json.dumps(changed))))
+            if isinstance(inside(view, path), dict):
+                changed = deepcopy(view)
+                inside(changed, path)["\ud800\n" + "a" * 20_000] = 0
+                statuses.append(checked_status(client.post(f"/games/{name}/move", content=json.dumps(changed))))
+    assert set(statuses) == {200, 422}
+    assert statuses.count(422) > len(statuses) / 2
+
+
+def checked_status(answer: Any) -> int:
+    """Return the status of an answer; if it is a refusal, assert that it is one short sentence."""
+    if answer.status_code != 200:
+        told = answer.json()["detail"]
+        assert told.isprintable()
+        assert len(told) <= LONGEST_SENTENCE
+    return answer.status_code
+
+
+def test_the_process_survives_hostile_requests(process: tuple[subprocess.Popen[str], int]):  # noqa: F811  # the fixture
+    started, port = process
+    rng = np.random.default_rng(17)
+    views = views_of(GAME, random_positions(GAME, 40))
+    url = f"http://127.0.0.1:{port}/games/dokitto/move"
+    statuses = []
+    with httpx.Client(timeout=60) as client:
+        for i in range(PROCESS_REQUESTS):
+            body = next(bodies(views[i % len(views)], rng))
+            if len(body) <= PROCESS_BODY_BYTES:  # what is longer is answered before it is read: see tests/test_serve.py
+                statuses.append(client.post(url, content=body).status_code)
+        assert {200, 400, 422} <= set(statuses) <= {200, 400, 422, 503}  # 503: the machine is busy
+        assert len(statuses) > PROCESS_REQUESTS / 2
+        assert client.post(url, json=views[0]).status_code == 200
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err.splitlines()[-1]) == (130, "", "Stopped.")
+    assert "Traceback" not in err
 
 
 def test_no_json_that_parses_is_misread():

@@ -37,6 +37,7 @@ from tests.views import set_to
 
 GAME = find_game("dokitto")
 LONG = "a" * 15_000
+PROCESS_BODY_BYTES = 9000
 STATUSES = ("400", "404", "405", "413", "422", "500", "503")
 """What a refusal may have: the tests of refusals below have all of them."""
 
@@ -419,7 +420,16 @@ def test_runs_beside_the_agents_are_not_served(folder: Path, tmp_path: Path, cap
 @pytest.fixture
 def process(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """The service of one agent as a user starts it, with a second for each answer; and its port."""
-    words = ["--agents", str(folder / "dokitto"), "--port", "0", "--seconds", "1", "--body_bytes", "9000"]
+    words = [
+        "--agents",
+        str(folder / "dokitto"),
+        "--port",
+        "0",
+        "--seconds",
+        "1",
+        "--body_bytes",
+        str(PROCESS_BODY_BYTES),
+    ]
     started = subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "ice_envs.serve", *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ from ice_envs.agents.manifest import check
 from ice_envs.agents.portable import PortableAgent, load_portable
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game, States
-from ice_envs.files import read_json
+from ice_envs.files import read_json, write_json
 from ice_envs.serve.app import Limits, application
+from tests import portable_agents
 from tests.front_ends import EXAMPLES, PUBLISHED, agents_folder, export_new, node, random_positions, views_of
 from tests.helpers import observations
 from tests.twins.dokitto import FLAVORS, FLAVORS_IN_PLAY, HAND_SIZE, HIGHEST_NUMBER, Card, Dokitto, Move
@@ -279,7 +281,36 @@ def test_node_replays_every_agents_parity_file(folders: Path):
     assert f"  {first} (" in done.stdout
 
 
-WRONG: dict[str, dict[str, Any]] = {
+def changed(change: Callable[[Any], Any]) -> Callable[[Path], None]:
+    """Return what writes a manifest anew, with a change."""
+
+    def write(folder: Path) -> None:
+        manifest = read_json(folder / "agent.json")
+        change(manifest)
+        write_json(folder / "agent.json", manifest)
+
+    return write
+
+
+def cut_model(folder: Path) -> None:
+    """Write the first half of the model, and its hash into the manifest."""
+    model = (folder / "agent.onnx").read_bytes()
+    half = model[: len(model) // 2]
+    (folder / "agent.onnx").write_bytes(half)
+    changed(lambda manifest: manifest["onnx"].update(sha256=hashlib.sha256(half).hexdigest()))(folder)
+
+
+WRONG: dict[str, dict[str, Any] | Callable[[Path], None]] = {
+    "agent.json is not the manifest of an agent": lambda folder: write_json(folder / "agent.json", None),
+    "agent.json lacks observation.input": changed(lambda manifest: manifest.pop("observation")),
+    "agent.json lacks parity.vectors": {"parity__vectors": [{"observation": [0], "mask": [1]}]},
+    "agent.json lacks outputs": {"outputs": []},
+    "this front end does not know the game constructor": {"game": "constructor"},
+    "names the model ../../../etc/hostname, which must be a file in the same folder": {
+        "onnx__file": "../../../etc/hostname"
+    },
+    "names the model .., which must be": {"onnx__file": ".."},
+    "agent.onnx is not a model that onnxruntime can open": cut_model,
     "agent.json has schema ice-agent/2, but this front end reads ice-agent/1": {"schema": "ice-agent/2"},
     "this front end does not know the game chess": {"game": "chess"},
     "made for rules version 7, but this front end for 0": {"rules_version": 7},
@@ -292,17 +323,43 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
+def complaint(program: str, *words: str, typed: str = "") -> str:
+    """Return the one line with which a program of the examples refuses its input."""
+    command = [node(), str(EXAMPLES / "node" / program), *words]
+    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    return done.stderr
+
+
 @pytest.mark.node
 @pytest.mark.parametrize("sentence", WRONG)
 def test_node_refuses_what_does_not_fit_in_one_sentence(sentence: str, tmp_path: Path):
-    from tests import portable_agents
+    wrong = WRONG[sentence]
+    portable_agents.export(tmp_path, find_game("dokitto"), **(wrong if isinstance(wrong, dict) else {}))
+    if callable(wrong):
+        wrong(tmp_path)
+    for program in ("check.js", "answer.js"):
+        assert sentence in complaint(program, str(tmp_path))
 
-    portable_agents.export(tmp_path, find_game("dokitto"), **WRONG[sentence])
-    done = subprocess.run(
-        [node(), str(EXAMPLES / "node" / "check.js"), str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert sentence in done.stderr
+
+@pytest.mark.node
+def test_node_refuses_what_is_no_position_in_one_sentence(tmp_path: Path):
+    path = portable_agents.export(tmp_path, find_game("dokitto"))
+    assert "cannot read parity.json" in complaint("check.js", str(tmp_path))
+    for content, sentence in ((None, "has schema undefined"), ({"schema": "ice-parity/1"}, "parity.json lacks sha256")):
+        write_json(tmp_path / "parity.json", content)
+        assert sentence in complaint("check.js", str(tmp_path))
+    vector = read_json(path)["parity"]["vectors"][0]
+    for line, sentence in (
+        ("{", "line 1 is not JSON"),
+        ("null", "line 1 lacks observation"),
+        (json.dumps({**vector, "mask": "all"}), "line 1 lacks mask"),
+        (json.dumps({**vector, "mask": [1]}), "line 1 has a row of 1 numbers, not "),
+        (json.dumps({**vector, "mask": [0] * len(vector["mask"])}), "no action is legal"),
+    ):
+        assert sentence in complaint("answer.js", str(tmp_path), typed=f"{line}\n")
+    for program in ("check.js", "answer.js"):
+        assert "such as checkpoints/dokitto" in complaint(program)
 
 
 def test_the_lock_file_names_no_registry_and_the_folders_are_the_published_ones(folders: Path):

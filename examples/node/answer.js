@@ -6,20 +6,14 @@
  * A line in is {"observation": […], "mask": […]}, a line out {"action", "value", "logits": of the legal actions}.
  */
 
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import * as ort from "onnxruntime-node";
 
-import { best, loadAgent } from "../shared/agent.js";
+import { AgentError, best, parsed } from "../shared/agent.js";
+import { load, run } from "./load.js";
 
 const TOGETHER = 64;
-const games = JSON.parse(await readFile(new URL("../shared/games.json", import.meta.url), "utf-8"));
-const folder = process.argv[2];
-const agent = await loadAgent(ort, (name) => readFile(join(folder, name)), games);
 
-async function answer(lines) {
-  const positions = lines.map((line) => JSON.parse(line));
+async function answer(agent, positions) {
   const { logits, values } = await agent.answer(positions.map((p) => p.observation), positions.map((p) => p.mask));
   positions.forEach(({ mask }, i) => {
     const legal = Array.from(logits[i]).filter((_, action) => mask[action] === 1);
@@ -27,12 +21,20 @@ async function answer(lines) {
   });
 }
 
-let waiting = [];
-for await (const line of createInterface({ input: process.stdin })) {
-  waiting.push(line);
-  if (waiting.length === TOGETHER) {
-    await answer(waiting);
-    waiting = [];
+await run(async ([folder]) => {
+  if (folder === undefined) throw new AgentError("name the folder of an agent, such as checkpoints/dokitto");
+  const agent = await load(folder);
+  let waiting = [];
+  let count = 0;
+  for await (const line of createInterface({ input: process.stdin })) {
+    count += 1;
+    const position = parsed(new TextEncoder().encode(line), `line ${count}`);
+    agent.checkPosition(position, `line ${count}`);
+    waiting.push(position);
+    if (waiting.length === TOGETHER) {
+      await answer(agent, waiting);
+      waiting = [];
+    }
   }
-}
-if (waiting.length > 0) await answer(waiting);
+  if (waiting.length > 0) await answer(agent, waiting);
+});

@@ -18,11 +18,55 @@ function same(what, theirs, ours) {
   demand(theirs === ours, `the agent was made for ${what} ${theirs}, but this front end for ${ours}`);
 }
 
-function parsed(bytes, name) {
+/** Return the data in bytes of JSON. */
+export function parsed(bytes, name) {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw new AgentError(`${name} is not JSON, or only the beginning of it`);
+  }
+}
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value) => typeof value === "string";
+const isNumber = (value) => Number.isFinite(value); // JavaScript's own, which takes no text for a number
+const isList = (isPart) => (value) => Array.isArray(value) && value.every(isPart);
+const isShape = (value) => isList(() => true)(value) && value.length === 2 && Number.isInteger(value[1]);
+const has = (fields) => (value) => isObject(value) && Object.entries(fields).every(([name, isRight]) => isRight(value[name]));
+const POSITION = { observation: isList(isNumber), mask: isList(isNumber) };
+const VECTOR = { ...POSITION, masked_logits: isList(isNumber), value: isNumber };
+
+/** What is read of agent.json here, by its place there. */
+const MANIFEST = {
+  game: isText,
+  rules_version: isNumber,
+  "observation.input": isText,
+  "observation.shape": isShape,
+  "observation.layout_hash": isText,
+  "mask.input": isText,
+  "mask.shape": isShape,
+  "actions.n": Number.isInteger,
+  "actions.labels": isList(isText),
+  "actions.labels_hash": isText,
+  outputs: (value) => isList(has({ name: isText, shape: isShape }))(value) && value.length === 2,
+  "onnx.file": isText,
+  "onnx.sha256": isText,
+  "parity.vectors": (value) => isList(has(VECTOR))(value) && value.length > 0,
+  "parity.tolerance": isNumber,
+};
+
+/** What is read of parity.json. */
+const PARITY = {
+  sha256: isText,
+  positions: isList(has({ ...VECTOR, action: Number.isInteger })),
+  tolerance: isNumber,
+};
+
+/** Refuse data that lacks one of the fields, by name or by place, or has something else there. */
+function checkFields(data, fields, name) {
+  for (const [place, isRight] of Object.entries(fields)) {
+    const found = place.split(".").reduce((part, step) => (isObject(part) && Object.hasOwn(part, step) ? part[step] : undefined), data);
+    demand(isRight(found), `${name} lacks ${place}, or has something there that does not belong there`);
   }
 }
 
@@ -40,21 +84,25 @@ async function sha256(bytes) {
  */
 export async function loadAgent(ort, read, games) {
   const manifest = parsed(await read("agent.json"), "agent.json");
-  const schema = String(manifest.schema);
+  demand(isObject(manifest) && isText(manifest.schema), "agent.json is not the manifest of an agent: it has no schema");
+  const { schema } = manifest;
   demand(schema.split(".")[0] === SCHEMA, `agent.json has schema ${schema}, but this front end reads ${SCHEMA}`);
+  checkFields(manifest, MANIFEST, "agent.json");
+  demand(Object.hasOwn(games, manifest.game), `this front end does not know the game ${manifest.game}`);
   const own = games[manifest.game];
-  demand(own, `this front end does not know the game ${manifest.game}`);
   same("rules version", manifest.rules_version, own.rules_version);
   same("observation layout", manifest.observation.layout_hash, own.layout_hash);
   same("action labels", manifest.actions.labels_hash, own.labels_hash);
-  const model = await read(manifest.onnx.file);
+  const { file } = manifest.onnx;
+  demand(/^[^/\\:]+$/.test(file) && !/^\.+$/.test(file), `agent.json names the model ${file}, which must be a file in the same folder`);
+  const model = await read(file);
   const digest = await sha256(model);
-  demand(digest === manifest.onnx.sha256, `${manifest.onnx.file} has SHA-256 ${digest}, not ${manifest.onnx.sha256}`);
+  demand(digest === manifest.onnx.sha256, `${file} has SHA-256 ${digest}, not ${manifest.onnx.sha256}`);
   let session;
   try {
     session = await ort.InferenceSession.create(model);
   } catch (error) {
-    throw new AgentError(`${manifest.onnx.file} is not a model that onnxruntime can open: ${error.message}`);
+    throw new AgentError(`${file} is not a model that onnxruntime can open: ${error.message}`);
   }
   const agent = new Agent(ort, session, manifest);
   agent.checkGraph();
@@ -79,9 +127,21 @@ export class Agent {
       [this.manifest.mask.input]: this.#rows(masks, this.actions),
     };
     const [logits, value] = this.manifest.outputs.map((output) => output.name);
-    const found = await this.session.run(feeds);
+    let found;
+    try {
+      found = await this.session.run(feeds);
+    } catch (error) {
+      throw new AgentError(`the model cannot be run: ${error.message}`);
+    }
     const row = (i) => found[logits].data.slice(i * this.actions, (i + 1) * this.actions);
     return { logits: observations.map((_, i) => row(i)), values: Array.from(found[value].data) };
+  }
+
+  /** Refuse what is no observation with its mask. */
+  checkPosition(position, name) {
+    checkFields(position, POSITION, name);
+    for (const [row, width] of [[position.observation, this.cells], [position.mask, this.actions]])
+      demand(row.length === width, `${name} has a row of ${row.length} numbers, not ${width}`);
   }
 
   #rows(rows, width) {
@@ -127,7 +187,8 @@ export class Agent {
    */
   async replay(bytes) {
     const parity = parsed(bytes, "parity.json");
-    demand(parity.schema === PARITY_SCHEMA, `parity.json has schema ${parity.schema}, not ${PARITY_SCHEMA}`);
+    demand(parity?.schema === PARITY_SCHEMA, `parity.json has schema ${parity?.schema}, not ${PARITY_SCHEMA}`);
+    checkFields(parity, PARITY, "parity.json");
     demand(parity.sha256 === this.manifest.onnx.sha256, "parity.json is of another model");
     const { positions, tolerance } = parity;
     const { logits, values } = await this.answer(positions.map((p) => p.observation), positions.map((p) => p.mask));

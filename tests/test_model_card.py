@@ -153,4 +153,5 @@ def test_what_front_ends_compare_is_written_down():
         game = find_game(name)
         assert written[name]["layout_hash"] == game.layout.hash()
         assert written[name]["labels_hash"] == game.labels_hash
+        assert written[name].get("data_hash") == game.data_hash({})
         assert json.loads((ROOT / "docs" / "schemas" / f"{name}_view.json").read_text()) == game.view_schema

@@ -28,7 +28,9 @@ def whole_files(root: Path) -> dict[Path, str]:
 
 def identity(game: Game) -> dict[str, Any]:
     """Return what a front end must compare with a manifest before it plays."""
-    return {"rules_version": game.version, "layout_hash": game.layout.hash(), "labels_hash": game.labels_hash}
+    found = {"rules_version": game.version, "layout_hash": game.layout.hash(), "labels_hash": game.labels_hash}
+    data_hash = game.data_hash({})
+    return found if data_hash is None else {**found, "data_hash": data_hash}
 
 
 def as_json(value: Any) -> str:

@@ -93,6 +93,7 @@ export async function loadAgent(ort, read, games) {
   same("rules version", manifest.rules_version, own.rules_version);
   same("observation layout", manifest.observation.layout_hash, own.layout_hash);
   same("action labels", manifest.actions.labels_hash, own.labels_hash);
+  if (own.data_hash) same("data", manifest.data_hash, own.data_hash); // such as another deck
   const { file } = manifest.onnx;
   demand(/^[^/\\:]+$/.test(file) && !/^\.+$/.test(file), `agent.json names the model ${file}, which must be a file in the same folder`);
   const model = await read(file);

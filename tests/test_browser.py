@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 
 from ice_envs import find_game, games
+from ice_envs.agents.portable import load_portable
 from ice_envs.files import read_json
 from tests import portable_agents
 from tests.front_ends import EXAMPLES, agents_folder, tiny_agent
 from training.parity import POSITIONS
 
 pytestmark = pytest.mark.browser
+CLOSE = 1e-4
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -92,6 +94,7 @@ def open_page(page: Any, url: str) -> str:
 def test_every_agent_replays_its_parity_file_and_shows_its_moves(name: str, page: Any, site: tuple[str, Path]):
     url, place = site
     game, positions = find_game(name), read_json(place / "checkpoints" / name / "parity.json")["positions"]
+    agent = load_portable(place / "checkpoints" / name / "agent.json")
     told = open_page(page, f"{url}?game={name}")
     assert told.startswith(f"{POSITIONS} positions answered as by the network that was trained"), told
     for index, position in enumerate(positions[:12]):
@@ -103,8 +106,24 @@ def test_every_agent_replays_its_parity_file_and_shows_its_moves(name: str, page
         shown = page.locator("#actions li")
         legal = [game.labels[action] for action, mask in enumerate(position["mask"]) if mask]
         assert shown.count() == len(legal)
-        assert sorted(shown.locator("span:first-child").all_inner_texts()) == sorted(legal)
+        labels = shown.locator("span:first-child").all_inner_texts()
+        assert sorted(labels) == sorted(legal)
+        wanted = {game.labels[action]: share for action, share in agent.act(position["view"]).probabilities.items()}
+        check_percentages(labels, shown.locator("span:nth-child(2)").all_inner_texts(), wanted)
         check_scene(page, position["view"])
+
+
+def check_percentages(labels: list[str], texts: list[str], wanted: dict[str, float]) -> None:
+    """Assert that the page shows each action's probability as Python has it, the most probable action first."""
+    shares = [wanted[label] for label in labels]
+    assert shares == pytest.approx(sorted(shares, reverse=True), abs=CLOSE)
+    for share, text in zip(shares, texts, strict=True):
+        assert text in {percent(max(share - CLOSE, 0)), percent(share), percent(share + CLOSE)}, (text, share)
+
+
+def percent(share: float) -> str:
+    """Return a probability as the page writes it."""
+    return "<1 %" if 0 < share < 0.005 else f"{int(100 * share + 0.5)} %"
 
 
 def check_scene(page: Any, view: dict[str, Any]) -> None:

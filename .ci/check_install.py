@@ -4,6 +4,7 @@ python .ci/check_install.py                                   everything that ne
 python .ci/check_install.py --agent run/agent.json            and that this file asks for the extra it needs
 python .ci/check_install.py --agent run/agent.json --playable  and that it plays, and answers its parity.json
 python .ci/check_install.py --agent … --playable --served     and that it answers over HTTP
+python .ci/check_install.py --published checkpoints/*/agent.json  only that these answer their parity.json
 python .ci/check_install.py --lowest                          print the lowest versions of the base dependencies
 """
 
@@ -37,12 +38,18 @@ def main() -> None:
     parser.add_argument("--agent", help="an agent.json")
     parser.add_argument("--playable", action="store_true", help="onnxruntime is installed")
     parser.add_argument("--served", action="store_true", help="the service's packages are installed")
+    parser.add_argument("--published", nargs="+", default=[], help="agents of any games")
     parser.add_argument("--lowest", action="store_true")
     chosen = parser.parse_args()
     if chosen.lowest:
         print("\n".join(lowest_versions()))
         return
     check_package()
+    if chosen.published:
+        for manifest in chosen.published:
+            answer_views(manifest)
+        print(f"{len(chosen.published)} published agents answer as the networks did that they were exported from")
+        return
     play_batch()
     play_pettingzoo()
     play_gymnasium()

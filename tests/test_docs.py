@@ -297,6 +297,20 @@ def test_a_curve_names_its_agent_and_the_command(site: Path):
     assert "python -m training.evaluate --env kawaii" in told
 
 
+def test_rounds_are_told_with_their_command_and_how_many_seats_hit(site: Path):
+    path = site / "docs" / "results" / "nokosu_dice_rounds.json"
+    rows = json.loads(path.read_text())
+    told = docs_results.rounds("nokosu_dice")
+    assert f"```bash\n{rows[0]['command']}\n```" in told
+    assert f"{rows[0]['games']:,} games a line, measured {rows[0]['date'][:10]} with Python" in told
+    for row in rows:
+        parts = [f"{part:.0%}" for part in row["hitters"]] + ["-"] * (4 - row["num_players"])
+        assert f"| {' | '.join([str(row['num_players']), row['agent'], row['opponent'], *parts])} |" in told
+    path.write_text(path.read_text().replace('"rules_version": 0', '"rules_version": 9'))
+    with pytest.raises(IceError, match=r"nokosu_dice_rounds.json is not of nokosu_dice as it is now: make it anew"):
+        docs_results.rounds("nokosu_dice")
+
+
 def test_the_strength_of_a_search_is_told_for_every_budget_that_was_measured(site: Path):
     results = site / "docs" / "results"
     for path in results.glob("dokitto_search_*.json"):

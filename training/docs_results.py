@@ -16,7 +16,7 @@ from training.benchmark import BenchmarkRow, number, read_baseline
 from training.docs_agents import headline
 from training.handicaps import written
 from training.markdown import table, with_interval
-from training.nokosu_dice_rounds import HEADER, RoundsRow, cells
+from training.nokosu_dice_rounds import HEADER, HITTERS_HEADER, RoundsRow, cells, hitters_cells
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "results"
 STOCK = "stock MaskablePPO"
@@ -139,9 +139,25 @@ def search_strength(name: str) -> str:
 
 def rounds(name: str) -> str:
     """Return what happens in the rounds of a game with bids."""
-    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", "python -m training.nokosu_dice_rounds"))
+    command = "python -m training.nokosu_dice_rounds"
+    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", command))
     check(rows, list[RoundsRow], f"docs/results/{name}_rounds.json")
-    return table(HEADER, map(cells, rows))
+    if any(row["rules_version"] != find_game(name).version for row in rows):
+        raise IceError(f"docs/results/{name}_rounds.json is not of {name} as it is now: make it anew with {command}")
+    who, first = ("seats", "agent", "against"), rows[0]
+    counts, hitters = (
+        [(row["num_players"], row["agent"], row["opponent"], *told(row)) for row in rows]
+        for told in (cells, hitters_cells)
+    )
+    commands = "\n".join(dict.fromkeys(row["command"] for row in rows))
+    games = " and ".join(f"{count:,}" for count in sorted({row["games"] for row in rows}))
+    return (
+        f"```bash\n{commands}\n```\n\n"
+        f"{table((*who, *HEADER), counts)}\n\n"
+        "How many seats hit in a round, and how often:\n\n"
+        f"{table((*who, *HITTERS_HEADER), hitters)}\n\n"
+        f"{games} games a line, measured {first['date'][:10]} with {in_words(first['versions'])}."
+    )
 
 
 def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: str) -> str:

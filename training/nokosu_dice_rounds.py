@@ -5,7 +5,9 @@ python -m training.nokosu_dice_rounds --agents random greedy my_run/agent.json -
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -13,7 +15,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import track
 from rich.table import Table
 
@@ -26,10 +28,18 @@ from ice_envs.files import check_writable, write_json
 from ice_envs.games import find_game
 from ice_envs.games.nokosu_dice.items import NUM_CARDS, NUM_FACES, STRENGTHS, SUITS, TRUMP_SUIT
 from ice_envs.games.nokosu_dice.rules import PLAY
+from ice_envs.games.nokosu_dice.setup import MAX_PLAYERS
 from training import command_line
 
-HEADER = ("seats", "agent", "against", "hits", "calls", "makes", "points", "theirs", "last die", "equal")
+HEADER = ("hits", "calls", "makes", "points", "theirs", "last die", "equal")
 """Columns of a table of rows: for what they mean see RoundsRow."""
+HITTERS_HEADER = tuple(map(str, range(MAX_PLAYERS + 1)))
+"""Columns of another table of rows: how many seats hit in a round."""
+EXPLANATION = (
+    "Hits: how often the agent hits its bid. Calls, makes: how often it calls zero, and what part of these calls it "
+    "makes. Points: its own in a round. Theirs: how often one of the others hits. Last die: rounds in which somebody "
+    "did not follow though its last die was of the suit led. Equal: those in which the best items of a trick were equal."
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,10 @@ class RoundsRow(TypedDict):
     """The part of the rounds in which somebody did not follow, though its last die was of the suit led."""
     tie: float
     """The part of the rounds in which a trick's strongest items were equal."""
+    seed: int
+    date: str
+    versions: dict[str, str | bool | None]
+    command: str
 
 
 def main(settings: RoundsSettings) -> int:
@@ -143,6 +157,10 @@ def count(
         hitters=hitters.tolist(),
         last_die=float(last_die.mean()),
         tie=float(tie.mean()),
+        seed=seed,
+        date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        versions=command_line.versions(),
+        command=command_line.typed(),
     )
 
 
@@ -191,9 +209,6 @@ def scored(states: States, actions: NDArray[np.int64]) -> tuple[Any, Any, Any]:
 def cells(row: RoundsRow) -> tuple[str, ...]:
     """Return a row's values in the order of HEADER."""
     return (
-        str(row["num_players"]),
-        row["agent"],
-        row["opponent"],
         f"{row['hit']:.1%}",
         f"{row['zero_called']:.1%}",
         "-" if row["zero_made"] is None else f"{row['zero_made']:.0%}",
@@ -204,13 +219,36 @@ def cells(row: RoundsRow) -> tuple[str, ...]:
     )
 
 
-def rounds_table(rows: list[RoundsRow]) -> Table:
-    """Return the rows as a table, 80 columns wide."""
-    shown = Table(title="Rounds of Nokosu Dice", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in HEADER:
-        shown.add_column(name, justify="left" if name in ("agent", "against") else "right", overflow="fold")
+def hitters_cells(row: RoundsRow) -> tuple[str, ...]:
+    """Return how often so many seats hit, in the order of HITTERS_HEADER; `-` for more seats than there are."""
+    parts = [f"{part:.0%}" for part in row["hitters"]]
+    return (*parts, *"-" * (len(HITTERS_HEADER) - len(parts)))
+
+
+def rounds_table(rows: Sequence[RoundsRow]) -> Group:
+    """Return tables for a reader who knows nothing of us, 80 columns wide: two for each agent."""
+    tables = []
+    for agent in dict.fromkeys(row["agent"] for row in rows):
+        own = [row for row in rows if row["agent"] == agent]
+        games = ", ".join(sorted({f"{row['games']:,}" for row in own}))
+        tables += [
+            _shown(f"{agent} in the rounds of Nokosu Dice ({games} games a line)", own, HEADER, cells),
+            _shown(f"How many seats hit in a round with {agent}", own, HITTERS_HEADER, hitters_cells),
+        ]
+    return Group(*tables, EXPLANATION)
+
+
+def _shown(
+    title: str, rows: Sequence[RoundsRow], header: Sequence[str], values: Callable[[RoundsRow], Sequence[str]]
+) -> Table:
+    """Return a table of one agent's rows."""
+    shown = Table(title=title, box=box.SIMPLE_HEAD, padding=0)
+    shown.add_column("seats", justify="right", no_wrap=True)
+    shown.add_column("against", overflow="fold")
+    for name in header:
+        shown.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        shown.add_row(*cells(row))
+        shown.add_row(str(row["num_players"]), row["opponent"], *values(row))
     return shown
 
 

@@ -98,6 +98,22 @@ def test_in_the_last_trick_it_wins_if_that_makes_its_bid_true():
     assert choice(table.play("r3 r4")) == "R5"
 
 
+def test_of_three_dice_it_keeps_the_two_neighbors():
+    """A trump has won the trick: the 2 and the 3 suit different ends of the round, the 5 hardly any."""
+    table = CoreTable.position(
+        "Y2 Y3 Y5 r5 b5", "y3 g5 r3 r0 R2", "r1 r2 g4 b1 G2", trump="P1", won=(1, 3, 3), to_move=1
+    )
+    assert choice(table.play("y3 r1")) == "Y5"
+
+
+@pytest.mark.parametrize(("die", "item"), [("B2", "y5"), ("B4", "g1")])
+def test_on_target_it_throws_its_highest_and_below_it_wins(die: str, item: str):
+    """It has won two tricks, has nothing to follow with and could trump with the 1."""
+    hands = (f"y5 y0 g1 {die}", "r6 g4 R1 y3", "r5 g2 R2 y2")
+    table = CoreTable.position(*hands, trump="P1", won=(2, 3, 4), to_move=1)
+    assert choice(table.play("r6 r5")) == item
+
+
 def test_the_last_seat_of_a_zero_caller_ducks_with_its_highest():
     table = CoreTable.position(
         "r2 r5 r1", "r6 g3 R1 Y2", "y4 g2 R2 Y5", trump="P6", calls={0: "B1"}, won=(0, 5, 4), to_move=1

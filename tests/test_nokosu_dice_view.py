@@ -13,6 +13,7 @@ from ice_envs.engine.game import States
 from tests import nokosu_dice_positions as room
 from tests.helpers import apply_games, masks, started
 from tests.nokosu_dice_positions import GAME
+from tests.nokosu_dice_tables import CoreTable
 from tests.views import ThereAndBack, set_to, there_and_back, without
 
 # ---- there and back, on random positions of all phases with all options ----
@@ -204,6 +205,18 @@ def test_the_last_die_cannot_have_been_played():
     played[last] |= die
     with pytest.raises(IceError, match=rf"played\[{last}\] is .*, but seat {keeper}"):
         GAME.from_view(view | {"played": played})
+
+
+def test_voids_that_leave_too_few_cards_are_refused():
+    """player_1 has shown that it holds green cards alone; its five are all that player_0 has not seen."""
+    hands = ("y5 y4 y3 y2 r5 r4 r3 b5 b4 R1", "g0 g1 g2 g3 g4 g5 b0 b1 b2 G1", "y0 y1 y6 r0 r1 r2 r6 b3 b6 Y4")
+    table = CoreTable.position(*hands, phase="draft", pool="Y1 Y2 Y3 G2 G3 G4 B1 B2 B3 R6", to_move=0)
+    table.play("Y1 G2 B1 Y2 G3 B2 Y3 G4 B3 - - - y5 b0 y0 r5 b1 r0 b5 b2 b3 b4 g0 B1")
+    view = GAME.to_view(table.states[0], 0)
+    assert GAME.from_view(view).shape == (1,)
+    view["hand"][0] = {"color": "green", "number": 1}
+    with pytest.raises(IceError, match="voids that leave too few unseen cards for the hands of seats 1"):
+        GAME.from_view(view)
 
 
 @pytest.mark.parametrize("seat", [3, -1, True])

@@ -38,7 +38,7 @@ HITTERS_HEADER = tuple(map(str, range(MAX_PLAYERS + 1)))
 EXPLANATION = (
     "Hits: how often the agent hits its bid. Calls, makes: how often it calls zero, and what part of these calls it "
     "makes. Points: its own in a round. Theirs: how often one of the others hits. Last die: rounds in which somebody "
-    "did not follow though its last die was of the suit led. Equal: those in which the best items of a trick were equal."
+    "did not follow though its last die was of the suit led. Equal: those in which a trick's best items were equal."
 )
 
 
@@ -226,14 +226,14 @@ def hitters_cells(row: RoundsRow) -> tuple[str, ...]:
 
 
 def rounds_table(rows: Sequence[RoundsRow]) -> Group:
-    """Return tables for a reader who knows nothing of us, 80 columns wide: two for each agent."""
+    """Return two tables for each agent, 80 columns wide, and what their columns mean."""
     tables = []
     for agent in dict.fromkeys(row["agent"] for row in rows):
         own = [row for row in rows if row["agent"] == agent]
         games = ", ".join(sorted({f"{row['games']:,}" for row in own}))
         tables += [
-            _shown(f"{agent} in the rounds of Nokosu Dice ({games} games a line)", own, HEADER, cells),
-            _shown(f"How many seats hit in a round with {agent}", own, HITTERS_HEADER, hitters_cells),
+            _shown(f"{agent}, {games} games a line", own, HEADER, cells),
+            _shown("how many seats hit in a round", own, HITTERS_HEADER, hitters_cells),
         ]
     return Group(*tables, EXPLANATION)
 

@@ -84,23 +84,29 @@ def chain_advantages(
                 gained[other] += reward[step, game, other]
             me, row = seat[step, game], step * games + game
             if known[me]:
-                surprise = gained[me] + gamma * next_value[me] - value[row]
-                next_advantage[me] = surprise + gamma * trace * next_advantage[me]
-                advantage[row] = next_advantage[me]
+                now = advantage_of(value[row], gained[me], next_value[me], next_advantage[me], gamma, trace)
+                advantage[row] = next_advantage[me] = now
             else:
-                pending[game, me] = row
-                pending_earned[game, me] = gained[me]
+                pending[game, me], pending_earned[game, me] = row, gained[me]
                 next_advantage[me] = 0.0
             next_value[me] = value[row]
             gained[me], known[me] = 0.0, True
         for me in range(seats):
             row = steps * games + game * seats + me
+            total = earned[game, me] + gained[me]
             if carried[game, me] and known[me]:
-                surprise = earned[game, me] + gained[me] + gamma * next_value[me] - value[row]
-                advantage[row] = surprise + gamma * trace * next_advantage[me]
+                advantage[row] = advantage_of(value[row], total, next_value[me], next_advantage[me], gamma, trace)
             elif carried[game, me]:
-                pending[game, me] = row
-                pending_earned[game, me] = earned[game, me] + gained[me]
+                pending[game, me], pending_earned[game, me] = row, total
+
+
+@compiled
+def advantage_of(
+    value: float, earned: float, next_value: float, next_advantage: float, gamma: float, trace: float
+) -> float:
+    """Return the advantage of a decision from what it earned and the seat's next one."""
+    surprise = earned + gamma * next_value - value
+    return surprise + gamma * trace * next_advantage
 
 
 class Opponents(NamedTuple):

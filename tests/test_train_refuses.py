@@ -223,12 +223,24 @@ def test_damaged_and_foreign_files_are_not_resumed_from(run, name, content, sent
 
 def test_a_config_cut_off_anywhere_is_not_resumed_from(run):
     lines = (run / "config.yaml").read_text().splitlines(keepends=True)
-    for kept in range(10, len(lines)):
+    for kept in range(10, len(lines) - 1):  # the last line only says that the file is whole
         (run / "config.yaml").write_text("".join(lines[:kept]))
         with pytest.raises(IceError, match=r"lacks|must hold lines"):
             begun("--resume", str(run))
     (run / "config.yaml").write_text("".join(lines))
     assert begun("--resume", str(run)).iteration > 0
+
+
+def test_a_setting_that_the_runs_version_did_not_have_is_the_default(run, capfd):
+    path = run / "config.yaml"
+    whole = path.read_text()
+    path.write_text(whole.replace("handicapped: 0.0\n", "").replace("  passes: ", "  # passes: "))
+    resumed = begun("--resume", str(run))
+    assert capfd.readouterr().err == (
+        f"{path} is of an earlier version: it lacks handicapped, teacher.passes, which are set to their defaults.\n"
+    )
+    assert (resumed.settings.handicapped, resumed.settings.teacher.passes) == (0.0, TeacherSettings().passes)
+    assert "handicapped: 0.0\n" in path.read_text()
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ Settings = TypeVar("Settings")
 Kinds = dict[str, Any]
 
 CONFIGS = ROOT / "configs"
+END_MARK = "\n...\n"
+"""How YAML ends a document: the config file of a run that does not is cut off."""
 BAD_INPUT = 2
 INTERRUPTED = 130  # the exit code that shells give a command stopped by Ctrl-C
 _PACKAGES = ("ice_envs", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "onnxruntime")
@@ -148,11 +150,16 @@ def _check_config(path: str | Path, kinds: Kinds) -> Mapping[str, Any]:
 
 
 def check_complete(path: Path, settings_type: type[Any]) -> None:
-    """Raise IceError unless a config file names every setting, as the `config.yaml` of a run does."""
+    """Raise IceError if a run's config file is cut off: if it neither has the end mark nor names every setting.
+
+    One with the end mark that lacks a setting is of a version without it; a line on stderr says so.
+    """
     kinds = dict(_kinds(settings_type))
-    missing = kinds.keys() - dict(_dotted(_check_config(path, kinds), kinds)).keys()
+    missing = ", ".join(sorted(kinds.keys() - dict(_dotted(_check_config(path, kinds), kinds)).keys()))
+    if missing and not path.read_text(encoding="utf-8").endswith(END_MARK):
+        raise IceError(f"{path} is cut off or of another version: it lacks {missing}")
     if missing:
-        raise IceError(f"{path} is cut off or of another version: it lacks {', '.join(sorted(missing))}")
+        print(f"{path} is of an earlier version: it lacks {missing}, which are set to their defaults.", file=sys.stderr)
 
 
 def continued(
@@ -160,7 +167,8 @@ def continued(
 ) -> Settings:
     """Return the settings in a run's own file at `path` under the flags given now, `words`.
 
-    Raises IceError for a file that is not whole, and for a change of what is `fixed`.
+    Settings that the file's version did not have are the defaults. Raises IceError for a file that is not whole, and
+    for a change of what is `fixed`.
     """
     check_complete(path, settings_type)
     saved = read_settings(settings_type, program, [f"--config={path}"])

@@ -89,7 +89,8 @@ class RunFolder:
         plain = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
         versions = "".join(f"# {name}: {version}\n" for name, version in command_line.versions().items())
         with replacing(self / name) as partial:
-            partial.write_text(versions + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
+            text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, explicit_end=True)
+            partial.write_text(versions + text, encoding="utf-8")
 
     def save_model(self, model: MaskablePPO, name: str) -> None:
         """Write a model in Stable-Baselines3's format as `name`."""

@@ -126,7 +126,7 @@ def _exploiter(row: Mapping[str, Any]) -> Iterator[str]:
 def use(manifest: Manifest) -> str:
     """Return the shortest way to a move."""
     return (
-        "In the folder of these files, with numpy and onnxruntime but no torch:\n\n"
+        "In the folder of these files (it takes onnxruntime, no torch):\n\n"
         "```python\nimport json\nfrom pathlib import Path\n\nfrom ice_envs import agents\n\n"
         'agent = agents.load("agent.json")\n'
         'view = json.loads(Path("parity.json").read_text("utf-8"))["positions"][0]["view"]  # or your own\n'

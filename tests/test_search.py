@@ -278,6 +278,11 @@ def test_games_that_are_over_are_refused():
         ("search:10+nowhere/agent.json", ["cannot read nowhere/agent.json"]),
         ("search-flat:10+agent.json", ["takes no policy", "must be search-flat:10, or search:10+agent.json"]),
         ("search", ["unknown agent 'search'"]),
+        ("search:" + "9" * 5000, ["must be search:<simulations> or search:<milliseconds>ms"]),
+        ("search:" + "9" * 20, ["must be from 1 to 1073741824, not 99999999999999999999"]),
+        ("search:5ms+" + "x" * 300, ["unknown agent 'xxxx"]),
+        ("search:5ms+" + "x" * 300 + ".json", ["cannot read xxxx", "File name too long"]),
+        ("x" * 300, ["unknown agent 'xxxx", "(valid: random, greedy, search:1000, path/to/agent.json)"]),
         ("serch:1000", ["did you mean 'search:1000'?"]),
     ],
 )

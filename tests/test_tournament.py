@@ -414,3 +414,4 @@ def test_an_agent_is_named_by_what_stands_before_the_first_equals_sign(tmp_path)
     assert tournament.split_name("greedy") == ("", "greedy")
     assert tournament.split_name("runs/lr=0.1/agent.json") == ("", "runs/lr=0.1/agent.json")
     assert tournament.split_name("=greedy") == ("", "=greedy")
+    assert tournament.split_name(f"a={'x' * 300}") == ("a", "x" * 300)  # too long for the name of a file

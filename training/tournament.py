@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os.path
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
@@ -177,7 +178,7 @@ def enter(settings: TournamentSettings) -> Field:
 def split_name(words: str) -> tuple[str, str]:
     """Return name and agent of `NAME=AGENT`, and no name for an agent alone, whose path may hold a = too."""
     name, equals, spec = words.partition("=")
-    named = bool(equals and name and spec) and "/" not in name and not Path(words).exists()
+    named = bool(equals and name and spec) and "/" not in name and not os.path.exists(words)
     return (name, spec) if named else ("", words)
 
 

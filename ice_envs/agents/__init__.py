@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,10 @@ def load(spec: str | Path, game: str | Game | None = None, seed: int | np.random
 
 def _load_file(spec: str | Path, game: Game | None) -> PortableAgent:
     path = Path(spec)
-    if path.suffix != ".json" and not path.exists():
-        raise IceError(f"unknown agent {str(spec)!r}{nearest(spec, (*BUILT_IN, 'search:1000', 'path/to/agent.json'))}")
-    if path.is_dir():
+    if path.suffix != ".json" and not os.path.exists(path):  # a Path would raise an error for long words
+        right = nearest(spec, (*BUILT_IN, "search:1000", "path/to/agent.json"))
+        raise IceError(f"unknown agent {str(spec)!r:.80}{right}")
+    if os.path.isdir(path):
         raise IceError(f"{path} is a folder: give the path of the agent.json in it")
     from ice_envs.agents.portable import load_portable  # brings onnxruntime, an optional extra
 

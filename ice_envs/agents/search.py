@@ -21,6 +21,8 @@ PREFIXES = ("search:", "search-flat:")
 MOST_SIMULATIONS = 1 << 30
 LONGEST = 3_600_000
 """Milliseconds of a move."""
+_NUMBER = re.compile(r"(-?\d{1,20})(ms)?")
+"""More digits than are allowed, to say so; of thousands Python makes no number."""
 CHUNK = 16
 """Simulations between two looks at the clock."""
 TIMED_NODES = 1 << 16
@@ -66,10 +68,10 @@ def read_spec(spec: str) -> SearchSpec:
     """Return what a spec that begins with one of `PREFIXES` says; raise IceError, in one sentence, if it is not one."""
     kind, _, rest = spec.partition(":")
     limit, plus, policy = rest.partition("+")
-    found = re.fullmatch(r"(-?\d+)(ms)?", limit)
+    found = _NUMBER.fullmatch(limit)
     if not found:
         raise IceError(
-            f"{spec!r} must be {kind}:<simulations> or {kind}:<milliseconds>ms, such as {kind}:1000 or {kind}:50ms"
+            f"{spec!r:.80} must be {kind}:<simulations> or {kind}:<milliseconds>ms, such as {kind}:1000 or {kind}:50ms"
         )
     flat = kind == "search-flat"
     if plus and flat:

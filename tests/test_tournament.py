@@ -360,6 +360,19 @@ def test_an_agent_whose_file_has_changed_makes_another_tournament(capsys, tmp_pa
     assert "holds another tournament, whose agents is" in run(capsys, *words)[2]
 
 
+def test_other_code_makes_another_tournament(capsys, tmp_path, monkeypatch):
+    """A search or a baseline has no file that could tell that it has changed."""
+    words = [*SMALL, "--out", str(tmp_path / "out")]
+    assert run(capsys, *words)[0] == 0
+    kept = json.loads((tmp_path / "out" / "tournament.json").read_text())
+    monkeypatch.setattr(tournament, "source_digest", lambda: "0123456789abcdef")
+    code, out, err = run(capsys, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"whose code is {kept['code']}, not 0123456789abcdef: choose another --out" in err
+    monkeypatch.undo()
+    assert run(capsys, *words)[0] == 0
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off"])
 def test_a_damaged_file_is_named(capsys, tmp_path, content):
     out = tmp_path / "out"

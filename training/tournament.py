@@ -22,7 +22,7 @@ from ice_envs import agents
 from ice_envs.engine import loops
 from ice_envs.engine.game import Game
 from ice_envs.engine.generator import game_seeds
-from ice_envs.engine.jit import is_cold
+from ice_envs.engine.jit import is_cold, source_digest
 from ice_envs.errors import IceError, IllegalAction, whole_number
 from ice_envs.files import check_writable, make_folder, read_json, replacing, write_json
 from ice_envs.games import find_game
@@ -127,7 +127,7 @@ def main(settings: TournamentSettings) -> int:
     if settings.json:
         check_writable(settings.json)
     folder = Folder(settings.out)
-    folder.open(identity(settings, ready))
+    folder.open({**identity(settings, ready), "code": source_digest()})  # what agents without a file are made of
     console = Console(stderr=True, markup=False)
     if is_cold():
         console.print("Compiling the game: this takes some seconds, the first time only.")

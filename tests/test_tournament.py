@@ -149,6 +149,19 @@ def test_the_order_of_the_agents_in_the_call_changes_nothing(capsys, tmp_path, m
     assert found[0] == found[1]
 
 
+def test_the_order_of_agents_that_search_changes_nothing_either(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(tournament, "CHUNK", 5)
+    monkeypatch.setattr("training.ratings.DRAWS", 20)
+    found = []
+    for order in (["search:5", "random", "other=search:5"], ["other=search:5", "search:5", "random"]):
+        file = tmp_path / f"{len(found)}.json"
+        words = ["--agents", *order, "--num_players", "3", "--games", "21", *ONE_ROUND, "--json", str(file)]
+        assert run(capsys, *words)[0] == 0
+        found.append(result(file))
+    assert found[0] == found[1]
+    assert len({share for table in found[0]["tables"] for share in table["win_shares"]}) > 2
+
+
 def test_a_lineup_plays_alike_in_a_larger_tournament(capsys, tmp_path):
     tables = []
     for names in (["random", "greedy"], ["random", "greedy", "other=greedy"]):

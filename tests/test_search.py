@@ -17,6 +17,7 @@ from ice_envs.engine.game import SearchHints
 from ice_envs.engine.loops import MAX_SEATS
 from ice_envs.engine.playouts import ALL_MOVES, finish_round
 from ice_envs.errors import IceError
+from ice_envs.games import NAMES
 from tests.face_helpers import games, in_process
 from tests.helpers import masks, started
 from tests.rooms import positions_of, positions_to_move
@@ -187,15 +188,36 @@ def test_a_full_tree_grows_no_more_but_searches_on():
     game = find_game("dokitto")
     states = started(game, 4, 3, seed=1)
     forest = tree.new_forest(game, 3, 20, guided=False)
-    sizes = [part.nbytes for part in forest]
     search.plant(states, forest, False, False)
     search.grow(states, np.arange(3), np.uint64(1), forest, 2000, False, False, game.search)
     assert (forest.counts[:, tree.NODES] == 21).all()
     assert (forest.counts[:, tree.EDGES] <= forest.edges.shape[1]).all()
-    assert [part.nbytes for part in forest] == sizes
     visits, values, actions = np.zeros((3, 70), np.int64), np.zeros((3, 70)), np.zeros(3, np.int64)
     search.write_results(states, forest, False, 0.0, visits, values, actions)
     assert visits.sum(axis=1).tolist() == [2000] * 3
+
+
+def test_a_simulation_allocates_nothing():
+    """Numba counts the arrays that compiled code makes: with four times the simulations there are no more of them."""
+    code = """
+from numba.core.runtime import rtsys
+from ice_envs import agents
+from ice_envs.games import NAMES
+from tests.test_search import some_positions
+for name in NAMES:
+    states = some_positions(name)
+    for kind in ("search", "search-flat"):
+        made = []
+        for simulations in (100, 100, 400):  # the first search compiles
+            before = rtsys.get_allocation_stats().alloc
+            agents.load(f"{kind}:{simulations}", name).search(states)
+            made.append(rtsys.get_allocation_stats().alloc - before)
+        print(name, kind, made[2] - made[1], made[1] > 0)
+"""
+    done = in_process(code, NUMBA_NRT_STATS="1")
+    assert done.stderr == ""
+    kinds = [f"{name} {kind}" for name in NAMES for kind in ("search", "search-flat")]
+    assert done.stdout.splitlines() == [f"{kind} 0 True" for kind in kinds]
 
 
 # ---- what the agents promise ----

@@ -9,6 +9,7 @@ import numpy as np
 from ice_envs.engine.bits import count_bits
 from ice_envs.engine.hidden import deal_unseen
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.stack import zeros_on_stack
 from ice_envs.games.dokitto.observation import unseen_numbers
 from ice_envs.games.dokitto.rules import (
     NUM_CARDS,
@@ -19,6 +20,7 @@ from ice_envs.games.dokitto.rules import (
 )
 
 _FLAVORS_OF_CARDS = np.arange(NUM_CARDS) // NUM_NUMBERS
+_zero_holders = zeros_on_stack((NUM_CARDS,), np.int8)
 
 
 @compiled
@@ -29,7 +31,8 @@ def determinize(state: Any, seat: int, seed: Any) -> None:
     """
     state.rng = seed
     redraw_stars(state)
-    holders = np.full(NUM_CARDS, state.num_players, np.int8)  # num_players: the cards set aside
+    holders = _zero_holders()
+    holders[:] = state.num_players  # the cards set aside
     unseen = gather_unseen(state, seat)
     place = 0
     for other in range(state.num_players):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.stack import zeros_on_stack
 from ice_envs.games.dokitto.observation import unseen_numbers
 from ice_envs.games.dokitto.rules import (
     CONE_SIZE,
@@ -55,17 +56,19 @@ def _prospects(num_players: int) -> NDArray[np.float32]:
 
 
 _PROSPECTS = np.concatenate([_prospects(num_players) for num_players in range(2, MAX_PLAYERS + 1)], axis=1)
+_zero_tiles = zeros_on_stack((NUM_FLAVORS,), np.float64)
+_zero_worth = zeros_on_stack((MAX_PLAYERS + 1, 2), np.float64)
 
 
 @compiled
 def greedy(state: Any) -> int:
     """Return the action that promises the best margin at the end of the round."""
-    tiles = np.zeros(NUM_FLAVORS)
+    tiles = _zero_tiles()
     for flavor in range(state.num_flavors):
         tiles[flavor] = tile_points(state, flavor)
     if state.phase == TAKE_TILE:
         return NUM_CARDS + best_flavor(state.tile_choices, tiles)
-    worth = np.zeros((MAX_PLAYERS + 1, 2))
+    worth = _zero_worth()
     for winner in range(state.num_players):
         write_worth(state, winner, worth[winner])
     write_later_worth(state, worth)

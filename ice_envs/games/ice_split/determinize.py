@@ -9,11 +9,13 @@ import numpy as np
 from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.stack import zeros_on_stack
 from ice_envs.games.ice_split.deck import NUM_FLAVORS
 from ice_envs.games.ice_split.observation import unseen_cards
 
 _FINE = 1 << 30
 """A draw of the generator below this many is taken for a continuous one."""
+_zero_needed = zeros_on_stack((NUM_FLAVORS,), np.int64)
 
 
 @compiled
@@ -72,7 +74,7 @@ def draw_goals(state: Any, seat: int, unseen: Any) -> Any:
     Each choice is weighted by the part that it leaves of the ways to cover the flavors shown. That the weights of one
     choice depend on those before is made good by accepting with the ratio of their sum to what it is at most.
     """
-    needed = np.zeros(NUM_FLAVORS, np.int64)
+    needed = _zero_needed()
     flavors_needed(state, seat, needed)
     accepted, start = 1.0, unseen
     for other in range(state.num_players):

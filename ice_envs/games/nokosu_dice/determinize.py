@@ -10,9 +10,12 @@ from ice_envs.engine.bits import count_bits, lowest_bit
 from ice_envs.engine.generator import random_below
 from ice_envs.engine.hidden import deal_unseen
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.stack import zeros_on_stack
 from ice_envs.games.nokosu_dice.chances import unseen_cards
 from ice_envs.games.nokosu_dice.items import NUM_CARDS, SUITS
 from ice_envs.games.nokosu_dice.rules import NO_CALL, NOTHING_YET
+
+_zero_holders = zeros_on_stack((NUM_CARDS,), np.int8)
 
 
 @compiled
@@ -23,7 +26,8 @@ def determinize(state: Any, seat: int, seed: Any) -> None:
     the deals that agree are drawn). A secret call is any that its seat could have made, each as likely.
     """
     state.rng = seed
-    holders = np.full(NUM_CARDS, state.num_players, np.int8)  # num_players: the card left over
+    holders = _zero_holders()
+    holders[:] = state.num_players  # the card left over
     unseen = gather_unseen(state, seat)
     place = 0
     for other in range(state.num_players):

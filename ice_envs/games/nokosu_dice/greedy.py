@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ice_envs.engine.bits import lowest_bit
 from ice_envs.engine.jit import compiled
+from ice_envs.engine.stack import zeros_on_stack
 from ice_envs.games.nokosu_dice.chances import others_dice, percent, trick_chance, unseen_cards
 from ice_envs.games.nokosu_dice.items import (
     NUM_CARDS,
@@ -41,6 +42,8 @@ _TRICK = 0.74
 """Points of a trick."""
 _CHOICE = 0.18
 """What a second die that may be kept is worth, as part of a hit with it."""
+_zero_percents = zeros_on_stack((NUM_ITEMS,), np.int64)
+_zero_values = zeros_on_stack((NUM_KINDS,), np.float64)
 
 
 @compiled
@@ -122,7 +125,7 @@ def best_pick(state: Any) -> int:
         if state.pool[kind]:
             pool |= 1 << kind
     far |= pool << 32
-    percents, values = np.zeros(NUM_ITEMS, np.int64), np.zeros(NUM_KINDS)
+    percents, values = _zero_percents(), _zero_values()
     unseen = unseen_cards(state, state.to_move)
     trumps = pool
     while trumps:
@@ -163,7 +166,7 @@ def best_bid(state: Any, dice: Any, percents: Any, first: int, expected: int, sp
 @compiled
 def best_call(state: Any) -> int:
     """Return the die to return for a zero call, or no call."""
-    percents = np.zeros(NUM_ITEMS, np.int64)
+    percents = _zero_percents()
     near, far = others_dice(state, state.to_move)
     expected, spread = write_percents(state, state.trump, near, far, percents)
     own = np.int64(state.dice_sets[state.to_move])
@@ -188,7 +191,7 @@ def call_value(state: Any, action: int, percents: Any, first: int, expected: int
 @compiled
 def best_play(state: Any) -> int:
     """Return the item to play."""
-    percents, unseen = np.zeros(NUM_ITEMS, np.int64), unseen_cards(state, state.to_move)
+    percents, unseen = _zero_percents(), unseen_cards(state, state.to_move)
     near, far = others_dice(state, state.to_move)
     expected, spread = write_percents(state, state.trump, near, far, percents)
     cards, dice = playable(state, state.to_move)

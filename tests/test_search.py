@@ -223,16 +223,17 @@ for name in NAMES:
 # ---- what the agents promise ----
 
 
+@games
 @KINDS
-def test_one_seed_one_result_on_any_number_of_threads(kind):
-    states = np.concatenate([some_positions("dokitto", 30)] * 3)
+def test_one_seed_one_result_on_any_number_of_threads(name, kind, monkeypatch):
+    monkeypatch.setattr(search_module, "LARGEST_GROUP", 8)  # so that there is something to share
+    states = np.concatenate([some_positions(name, 10)] * 3)
     found = [
-        SearchAgent(f"{kind}:3000", find_game("dokitto"), seed=5, num_threads=threads).search(states)
-        for threads in (1, 2, 7)
+        SearchAgent(f"{kind}:150", find_game(name), seed=5, num_threads=threads).search(states) for threads in (1, 2, 7)
     ]
     assert alike(found[0], found[1])
     assert alike(found[0], found[2])
-    other = SearchAgent(f"{kind}:3000", find_game("dokitto"), seed=6).search(states)
+    other = SearchAgent(f"{kind}:150", find_game(name), seed=6).search(states)
     assert not alike(found[0], other)
 
 

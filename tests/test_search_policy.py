@@ -14,11 +14,11 @@ from ice_envs.engine import loops, search, tree
 from ice_envs.engine.game import SearchHints
 from ice_envs.errors import IceError
 from tests import portable_agents
-from tests.face_helpers import games
+from tests.face_helpers import games, tables
 from tests.helpers import masks, observations, started
 from tests.rooms import positions_of, random_states
 from tests.test_agents import positions, sentence
-from tests.test_hidden_information import shuffled
+from tests.test_hidden_information import changed_fields, shuffled
 from tests.test_search import alike, some_positions
 
 GAME = find_game("dokitto")
@@ -117,15 +117,17 @@ def test_one_seed_one_result_on_any_number_of_threads(tmp_path, monkeypatch):
     assert alike(one, many)
 
 
-@games
-def test_rests_on_nothing_hidden(name, tmp_path):
+@tables
+def test_rests_on_nothing_hidden(name, num_players, tmp_path):
     room = positions_of(name)
     agent = guided(tmp_path, room.GAME, 30)
-    for phase, found in random_states(room, room.GAME.table_sizes[-1], 25, seed=5).items():
+    for phase, found in random_states(room, num_players, 25, seed=5).items():
         if phase != "over":
             states = fitting(room.GAME, found)
             assert len(states) > 5
             hidden = shuffled(room, states, states["to_move"], 1)
+            changed = np.any([changed_fields(states, hidden)[name] for name in room.SECRETS], axis=0)
+            assert changed.mean() > 0.6, f"{phase}: hardly anything was hidden, so nothing is proved"
             agent.reseed(1)
             before = agent.search(states)
             agent.reseed(1)

@@ -107,6 +107,7 @@ def draw_curve(rows: Sequence[EvaluationRow], path: Path) -> None:
             drawn = panel.errorbar([row["handicap"][0] for row in line], shares, reach, marker=".", label=label)
             panel.axhline(1 / size, color=drawn[0].get_color(), linestyle=":", linewidth=1)
         panel.set(title=f"{rows[0]['agent']} against {opponent}", xlabel=_of(game).meaning, ylim=(0, None))
+        panel.xaxis.get_major_locator().set_params(integer=True)
         panel.set(ylabel="win share, 95 % interval (dotted: fair share)")
         panel.legend()
         panel.grid(alpha=0.3)

@@ -100,8 +100,20 @@ def test_the_settings_of_the_run_are_told_if_the_manifest_has_them():
     card = model_card(a_manifest(training=told), find_game("dokitto"))
     assert "```yaml\nenv: dokitto\nseed: 11\n```" in card
     assert "| command | `python -m training.train --seed 11` |" in card
-    assert "| commit | `abc`, changed since |\n| machine | a processor, 2 cores |" in card
+    assert "| commit of the training | `abc`, changed since |\n| machine | a processor, 2 cores |" in card
     assert "`python -m training.train --config settings.yaml --out again`" in card
+
+
+def test_where_an_agent_is_not_stronger_stands_among_its_limits():
+    (row, *_) = a_manifest()["evaluation"]
+    rows = [
+        {**row, "opponent": "search:9", "num_players": size, "fair_share": 0.25, "interval": interval}
+        for size, interval in ((2, [0.1, 0.2]), (3, [0.2, 0.3]), (4, [0.26, 0.3]), (5, [0.1, 0.2]))
+    ]
+    limits = model_card(a_manifest(evaluation=rows), find_game("dokitto")).partition("## Limits")[2]
+    assert "- With 2 and 5 seats it is weaker than `search:9`: see above." in limits
+    assert "- With 3 seats it is not clearly stronger than `search:9`: see above." in limits
+    assert "4" not in limits.partition("- Plays")[0]
 
 
 def test_the_front_matter_is_read_by_model_hubs():

@@ -24,6 +24,7 @@ EXTRAS = {
     "agents/portable.py": "onnxruntime",
     "serve/__main__.py": "uvicorn",
     "serve/app.py": "starlette",
+    "serve/connections.py": "uvicorn",
 }
 """The only files that import an optional package, each one."""
 

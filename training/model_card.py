@@ -75,7 +75,8 @@ def weaknesses(manifest: Manifest) -> Iterator[str]:
             how = "weaker than" if high < row["fair_share"] else "not clearly stronger than"
             found.setdefault(f"{how} `{opponent}`", []).append(str(size))
     for what, sizes in found.items():
-        yield f"With {' and '.join(sizes)} seats it is {what}: see above."
+        *first, last = sizes
+        yield f"With {', '.join(first) + ' and ' if first else ''}{last} seats it is {what}: see above."
 
 
 def _by_opponent(rows: Sequence[EvaluationRow], side: str) -> dict[tuple[str, int], EvaluationRow]:

@@ -31,12 +31,12 @@ def zeros_on_stack(shape: tuple[int, ...], dtype: type[np.generic]) -> Callable[
 
         cells = ir.ArrayType(context.get_data_type(kind.dtype), prod(shape))
         with builder.goto_entry_block():  # elsewhere a loop would take more of the stack each time
-            memory = builder.alloca(cells)
-        cgutils.memset(builder, memory, number(size * prod(shape)), 0)  # type: ignore[no-untyped-call]  # numba's
+            reserved = builder.alloca(cells)
+        cgutils.memset(builder, reserved, number(size * prod(shape)), 0)  # type: ignore[no-untyped-call]  # numba's
         array = context.make_array(kind)(context, builder)
         populate_array(  # type: ignore[no-untyped-call]
             array,
-            data=builder.bitcast(memory, array.data.type),
+            data=builder.bitcast(reserved, array.data.type),
             shape=list(map(number, shape)),
             strides=list(map(number, strides)),
             itemsize=number(size),

@@ -291,7 +291,7 @@ def test_a_curve_of_other_rules_or_without_a_row_is_refused(site: Path):
 
 def test_a_curve_names_its_agent_and_the_command(site: Path):
     path = site / "docs" / "results" / "kawaii_handicap.json"
-    path.write_text(path.read_text().replace('"agent": "greedy"', '"agent": "swift"'))
+    path.write_text(json.dumps([{**row, "agent": "swift"} for row in json.loads(path.read_text())]))
     told = docs_results.handicaps("kawaii")
     assert "Win share of `swift` with its 95 % interval, `greedy` without handicap" in told
     assert "python -m training.evaluate --env kawaii" in told

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ice_envs.engine.game import States
 from tests.helpers import random_play, started
@@ -42,6 +43,12 @@ def random_states(room: Any, num_players: int, count: int, seed: int) -> dict[st
     positions = np.concatenate(found)
     phase = room.phases(positions)
     return {name: rng.choice(positions[phase == index], count, False) for index, name in enumerate(room.PHASES)}
+
+
+def from_every_seat(room: Any, num_players: int, count: int) -> tuple[States, NDArray[np.int64]]:
+    """Return `count` positions of each phase, each as often as the table has seats, and these seats."""
+    states = np.concatenate(list(random_states(room, num_players, count, seed=10 + num_players).values()))
+    return np.repeat(states, num_players), np.tile(np.arange(num_players), len(states))
 
 
 def positions_to_move(room: Any, num_players: int) -> States:

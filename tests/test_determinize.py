@@ -11,7 +11,7 @@ from ice_envs.engine.game import States
 from ice_envs.engine.generator import game_seeds
 from tests.face_helpers import TABLES
 from tests.helpers import determinized, finished, results
-from tests.rooms import positions_of, random_states
+from tests.rooms import from_every_seat, positions_of
 from tests.test_hidden_information import shuffled
 
 
@@ -27,9 +27,9 @@ class Positions(NamedTuple):
 def positions(request: pytest.FixtureRequest) -> Positions:
     name, size = request.param
     room = positions_of(name)
-    states = np.concatenate(list(random_states(room, size, 250, seed=10 + size).values()))
-    assert len(states) == 250 * len(room.PHASES)
-    return Positions(room, np.repeat(states, size), np.tile(np.arange(size), len(states)))
+    states, seats = from_every_seat(room, size, 250)
+    assert len(states) == 250 * len(room.PHASES) * size
+    return Positions(room, states, seats)
 
 
 def test_all_that_is_known_stays(positions: Positions):

@@ -321,7 +321,9 @@ def test_the_strength_of_a_search_is_told_for_every_budget_that_was_measured(sit
         told = [{**row, "agent": f"search:{budget}", "win_share": share} for row in rows]
         (results / f"dokitto_search_{budget}.json").write_text(json.dumps(told if budget == "100" else told[1:]))
     told = docs_results.search_strength("dokitto")
-    assert "| `search:100`, 12,000 games | `search:10000`, 12,000 games |" in told
+    assert "| `search:100` | `search:10000` |" in told
+    date = rows[0]["date"][:10]
+    assert f"Games at each table size: `search:100` 12,000 ({date}); `search:10000` 12,000 ({date})." in told
     assert re.search(r"\| 2 \| random \| 0.500 \| 0.250 \([^|]*\) \|  \|", told)
     assert re.search(r"\| 3 \| random \| 0.333 \| 0.250 \([^|]*\) \| 0.750 \([^|]*\) \|", told)
     (results / "dokitto_search_100.json").write_text(json.dumps([{**rows[0], "rules_version": 9}]))

@@ -16,15 +16,13 @@ from ice_envs.games.dokitto.rules import NUM_CARDS, NUM_FLAVORS, NUM_NUMBERS, TI
 from tests import dokitto_positions as room
 from tests.dokitto_positions import GAME, LETTERS, card_index, position
 from tests.helpers import determinized
-from tests.rooms import random_states
+from tests.rooms import from_every_seat
 
 
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> tuple[States, Any]:
     """Positions of all phases, each paired with every seat of its table."""
-    size = request.param
-    states = np.concatenate(list(random_states(room, size, 250, seed=10 + size).values()))
-    return np.repeat(states, size), np.tile(np.arange(size), len(states))
+    return from_every_seat(room, request.param, 250)
 
 
 def bits(hands: Any) -> Any:

@@ -17,7 +17,7 @@ from tests.helpers import determinized
 from tests.nokosu_dice_lockstep import ACTION, CARD_BIT, CARDS, DICE, ITEMS, NO_TRUMP, NOTHING_YET, SUIT
 from tests.nokosu_dice_positions import GAME
 from tests.nokosu_dice_tables import CoreTable, code_of, face, item
-from tests.rooms import random_states
+from tests.rooms import from_every_seat
 from tests.twins.nokosu_dice import CARDS_IN_PLAY, suit
 
 NO_CALL = ACTION["no call",]
@@ -29,9 +29,7 @@ COLORS_OF = np.array([color for color, _ in CARDS])
 @pytest.fixture(scope="module", params=GAME.table_sizes)
 def positions(request: pytest.FixtureRequest) -> tuple[States, Any]:
     """Positions of all phases, each paired with every seat of its table."""
-    size = request.param
-    states = np.concatenate(list(random_states(room, size, 400, seed=10 + size).values()))
-    return np.repeat(states, size), np.tile(np.arange(size), len(states))
+    return from_every_seat(room, request.param, 400)
 
 
 def bits(hands: Any) -> Any:

@@ -120,20 +120,20 @@ def search_strength(name: str) -> str:
     if not found:
         words = f"--agent search:100 --opponents greedy --games 1200 --json docs/results/{name}_search_100.json"
         return f"`python -m training.evaluate --env {name} {words}` measures it."
-    played = [f"`{rows[0]['agent']}`, {rows[0]['games']:,} games" for rows in found]
-    lines = []
-    for size, opponent in sorted({(row["num_players"], row["opponent"]) for rows in found for row in rows}):
-        shares = [
-            next((row for row in rows if (row["num_players"], row["opponent"]) == (size, opponent)), None)
-            for rows in found
-        ]
-        measured = [with_interval(row["win_share"], row["interval"]) if row else "" for row in shares]
-        lines.append((size, opponent, f"{1 / size:.3f}", *measured))
+    searches = {f"`{rows[0]['agent']}`": rows for rows in found}
+    shares = [
+        {(row["num_players"], row["opponent"]): with_interval(row["win_share"], row["interval"]) for row in rows}
+        for rows in found
+    ]
+    lines = [
+        (size, opponent, f"{1 / size:.3f}", *(told.get((size, opponent), "") for told in shares))
+        for size, opponent in sorted(set().union(*shares))
+    ]
     commands = "\n".join(dict.fromkeys(row["command"] for rows in found for row in rows))
-    first = found[0][0]
+    games = "; ".join(f"{name} {games_and_date(rows)}" for name, rows in searches.items())
     return (
-        f"```bash\n{commands}\n```\n\n{table(('seats', 'opponent', 'fair', *played), lines)}\n\n"
-        f"Measured {first['date'][:10]} with {in_words(first['versions'])}."
+        f"```bash\n{commands}\n```\n\n{table(('seats', 'opponent', 'fair', *searches), lines)}\n\n"
+        f"Games at each table size: {games}."
     )
 
 

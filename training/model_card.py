@@ -174,8 +174,8 @@ def origin(manifest: Manifest) -> str:
 
 
 def _commits(commits: Sequence[str | None], versions: Mapping[str, Any]) -> str | None:
-    changed = ", changed since" if versions.get("dirty") else ""
-    return ", then ".join(f"`{commit}`" for commit in commits if commit) + changed or None
+    told = ", then ".join(f"`{commit}`" for commit in commits if commit)
+    return f"{told}{', changed since' if versions.get('dirty') else ''}" if told else None
 
 
 def _number(value: object) -> object:

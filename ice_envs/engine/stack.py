@@ -26,6 +26,8 @@ def zeros_on_stack(shape: tuple[int, ...], dtype: type[np.generic]) -> Callable[
     strides = [size * prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Reserve the cells in the caller's frame, and clear them."""
+
         def number(value: int) -> Any:
             return context.get_constant(types.intp, value)
 

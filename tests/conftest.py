@@ -7,9 +7,8 @@ import pytest
 
 from ice_envs.engine import batch, crew
 
-
 OBJECTS_BEFORE_COLLECTION = 100_000
-"""The twins make and drop very many small lists; looking for cycles after every 700 objects takes a third of the time."""
+"""The twins make and drop very many small lists; looking for cycles after every 700 takes a third of the time."""
 
 
 def pytest_configure() -> None:

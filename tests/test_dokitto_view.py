@@ -261,7 +261,7 @@ WRONG = {
     "over is true, but the cards played do not end the round": set_to("over", value=True),
     "truncated is true, but over and totals say the contrary": set_to("truncated", value=True),
     "phase is 'take_tile', but by the cards played it is 'play'": set_to("phase", value="take_tile"),
-    "tile_choices is ['matcha'], but by the cards played it is []": set_to("tile_choices", value=["matcha"]),
+    "tile_choices is ['matcha'], but by the cards it is []": set_to("tile_choices", value=["matcha"]),
     "totals must have 3 entries, not 2": without("totals", 0),
     "totals[2] must be from 0 to 6, not 7": set_to("totals", 2, value=7),
     "totals[0] must be from 0 to 0, not 4": set_to("round", value=1),

@@ -280,7 +280,7 @@ WRONG = {
     "reactions[0] must be from 0 to 2, not 3": set_to("reactions", 0, value=3),
     "reactions[2] must be from 0 to 2, not -1": set_to("reactions", 2, value=-1),
     "a pile in claims[2] must be from 0 to 3, not 4": set_to("claims", 2, value=[4]),
-    "committed is [0], which seat 0 cannot have committed to in this tick": set_to("committed", value=[0]),
+    "committed is [0], to which seat 0 cannot commit in this tick": set_to("committed", value=[0]),
     "last_captures[1] must be from 0 to 3, not 4": set_to("last_captures", 1, value=4),
 }
 

@@ -7,10 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from ice_envs.errors import IceError
 from tests.face_helpers import TABLES
 from tests.helpers import greedy_choices, observations
 from tests.rooms import positions_of
 from tests.views import PER_PHASE, ThereAndBack, there_and_back
+
+IGNORED = {"legal_actions", "points"}
+"""What a view tells a front end, and its reader works out anew."""
 
 
 class Sent(NamedTuple):
@@ -55,3 +59,12 @@ def test_the_text_fits_100_columns(sent: Sent):
     for state, seat in zip(states, seats.tolist(), strict=True):
         for text in (game.to_text(state, seat), game.to_text(state, None)):
             assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_text_without_end_is_refused_in_one_short_sentence(sent: Sent):
+    game, (states, seats, _) = sent.room.GAME, sent.positions
+    view = game.to_view(states[0], int(seats[0]))
+    for field in view.keys() - IGNORED:
+        with pytest.raises(IceError) as refusal:
+            game.from_view({**view, field: "x" * 10_000})
+        assert len(str(refusal.value)) < 500, field

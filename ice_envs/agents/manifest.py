@@ -313,7 +313,7 @@ def read_manifest(path: str | Path) -> Manifest:
     if not isinstance(found, Mapping) or not isinstance(found.get("schema"), str):
         raise IceError(f"{path} is not an agent manifest: it has no 'schema'")
     if found["schema"].split(".")[0] != SCHEMA:
-        raise IceError(f"{path} has schema {found['schema']!r}, but this package reads {SCHEMA!r}")
+        raise IceError(f"{path} has schema {found['schema']!r:.80}, but this package reads {SCHEMA!r}")
     try:
         check(found, Manifest)
     except IceError as error:

@@ -276,13 +276,13 @@ def _check_turn(view: Mapping[str, Any], table: SimpleNamespace) -> None:
         what = "end the round" if table.over else "do not end the round"
         raise IceError(f"over is {str(over).lower()}, but the cards played {what}")
     if view["phase"] != PHASES[table.phase]:
-        raise IceError(f"phase is {view['phase']!r}, but by the cards played it is {PHASES[table.phase]!r}")
+        raise IceError(f"phase is {view['phase']!r:.80}, but by the cards played it is {PHASES[table.phase]!r}")
     to_move = None if over else table.to_move
     if view["to_move"] != to_move or isinstance(view["to_move"], bool):
-        raise IceError(f"to_move is {view['to_move']!r}, but by the cards played it is {to_move!r}")
+        raise IceError(f"to_move is {view['to_move']!r:.80}, but by the cards played it is {to_move!r}")
     choices = table.tile_choices
     if "tile_choices" in view and _flavor_set("tile_choices", view["tile_choices"], FLAVORS) != choices:
-        raise IceError(f"tile_choices is {view['tile_choices']!r}, but by the cards played it is {flavors_of(choices)}")
+        raise IceError(f"tile_choices is {view['tile_choices']!r:.80}, but by the cards it is {flavors_of(choices)}")
 
 
 def _read_totals(view: Mapping[str, Any], state: Any) -> None:

@@ -124,7 +124,7 @@ def _kind(where: str, card: Any, seen: bool) -> int:
     if seen:
         return NAMES.index(choose(f"card in {where}:", card, NAMES))
     if card is not None:
-        raise IceError(f"{where} is {card!r}, but must be null: with `memory` the seat cannot see it")
+        raise IceError(f"{where} is {card!r:.80}, but must be null: with `memory` the seat cannot see it")
     return -1
 
 
@@ -227,7 +227,7 @@ def _read_window(view: Mapping[str, Any], state: Any, seat: int) -> None:
         raise IceError(f"to_move is {state.to_move}, but that seat has no token, or there is no pile to take")
     _read_reactions(reactions, state, seat)
     if committed and not (has_committed(state, seat) and may_claim(state, seat, committed)):
-        raise IceError(f"committed is {view['committed']!r}, which seat {seat} cannot have committed to in this tick")
+        raise IceError(f"committed is {view['committed']!r:.80}, to which seat {seat} cannot commit in this tick")
     state.pending[seat] = committed
 
 

@@ -247,10 +247,10 @@ def _check_turn(view: Mapping[str, Any], states: States, held: int) -> None:
     if over and table.round_number != table.num_players:
         raise IceError(f"over is true, but round {table.round_number} of {table.num_players} is not the last")
     if choose("phase", view["phase"], PHASES) != PHASES[table.phase]:
-        raise IceError(f"phase is {view['phase']!r}, but by the moves made it is {PHASES[table.phase]!r}")
+        raise IceError(f"phase is {view['phase']!r:.80}, but by the moves made it is {PHASES[table.phase]!r}")
     to_move = None if over else table.to_move
     if view["to_move"] != to_move or isinstance(view["to_move"], bool):
-        raise IceError(f"to_move is {view['to_move']!r}, but by the moves made it is {to_move!r}")
+        raise IceError(f"to_move is {view['to_move']!r:.80}, but by the moves made it is {to_move!r}")
 
 
 def _read_totals(view: Mapping[str, Any], states: States) -> None:

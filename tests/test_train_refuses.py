@@ -81,6 +81,7 @@ def refused(sentence, *words):
         ),
         ("--final_games 70", "70 games are not two or more whole deals in every seat at 2, 3, 4, 5 seats: take 60"),
         ("--start nowhere", "cannot read nowhere/best.zip: No such file or directory"),
+        ("--start nowhere.json", "cannot read nowhere.json: No such file or directory"),
         (
             "--evaluate_against greedy greedy",
             "evaluate_against must name one or more different agents, not greedy, greedy",

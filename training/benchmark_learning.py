@@ -20,7 +20,8 @@ from training.benchmark_games import RATIO, Bench, Measurement, Work, ratios, sp
 from training.network import ActorCritic, new_model
 from training.run import Run, TrainSettings
 from training.run_folder import RunFolder
-from training.train import PROGRAM, SHAPE
+from training.starting import SHAPE
+from training.train import PROGRAM
 
 STOCK_MINIBATCHES = 4
 BOXED_GAMES = 8

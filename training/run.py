@@ -55,7 +55,7 @@ class TrainSettings:
     resume: Path | None = None
     """The folder of a run to continue, with its own settings; flags given now win."""
     start: Path | None = None
-    """The folder of a run whose best network this one begins with, instead of an untrained one."""
+    """A run's folder or an agent.json, whose network this run begins with, instead of an untrained one."""
     options: dict[str, Any] = field(default_factory=dict)
     """Rule options of the game."""
     handicapped: float = 0.0

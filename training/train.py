@@ -31,10 +31,10 @@ from training.export import export
 from training.network import ActorCritic
 from training.run import FINAL, Run, TrainSettings, check
 from training.run_folder import CONTENTS, RunFolder
+from training.starting import SHAPE, shape_of, starting_model
 from training.teacher import TeacherSettings
 
 PROGRAM = "training.train"
-SHAPE = ("hidden", "kind_hidden", "action_hidden")
 FIXED = ("env", "num_players", "options", "handicapped", "games", *SHAPE, "teacher.memory", "evaluate_against")
 """Settings that a resumed run cannot change: its games, its network and its history are made of them."""
 
@@ -199,7 +199,7 @@ def open_run(settings: TrainSettings) -> Run:
     """Return a new run, or the one to resume as it was saved."""
     check(settings)
     if settings.resume is None:
-        start = starting_model(settings)
+        start = network_to_begin_with(settings)
         folder = RunFolder(settings.out or RunFolder.default_path(settings.env, settings.seed))
         folder.make()
         run = Run(settings, folder)
@@ -215,23 +215,19 @@ def open_run(settings: TrainSettings) -> Run:
     return run
 
 
-def starting_model(settings: TrainSettings) -> MaskablePPO | None:
-    """Return the model that a run begins with, if it names one; raise IceError if its layers are others."""
+def network_to_begin_with(settings: TrainSettings) -> MaskablePPO | None:
+    """Return the network that a run begins with, if it names one; raise IceError if its layers are others."""
     if settings.start is None:
         return None
-    model = RunFolder(settings.start).load_model("best.zip", find_game(settings.env))
+    game = find_game(settings.env)
+    model = starting_model(settings.start, game)
+    without = {name for name, part in (("kind_hidden", game.kinds), ("action_hidden", game.action_slices)) if not part}
     for name, widths in shape_of(model).items():
-        if widths != getattr(settings, name):
+        if name not in without and widths != getattr(settings, name):
             raise IceError(
                 f"the network in {settings.start} has layers of {widths}, not of {getattr(settings, name)}: set {name}"
             )
     return model
-
-
-def shape_of(model: MaskablePPO) -> dict[str, list[int]]:
-    """Return the settings in SHAPE that a network was made with."""
-    arguments = model.policy_kwargs | model.policy_kwargs["features_extractor_kwargs"]
-    return {name: list(arguments[name]) for name in SHAPE}
 
 
 def resumed_settings(settings: TrainSettings, words: Sequence[str]) -> TrainSettings:

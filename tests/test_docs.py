@@ -302,13 +302,24 @@ def test_rounds_are_told_with_their_command_and_how_many_seats_hit(site: Path):
     rows = json.loads(path.read_text())
     told = docs_results.rounds("nokosu_dice")
     assert f"```bash\n{rows[0]['command']}\n```" in told
-    assert f"{rows[0]['games']:,} games a line, measured {rows[0]['date'][:10]} with Python" in told
+    assert f"{rows[-1]['agent']} {rows[-1]['games']:,} ({rows[-1]['date'][:10]})" in told
     for row in rows:
         parts = [f"{part:.0%}" for part in row["hitters"]] + ["-"] * (4 - row["num_players"])
         assert f"| {' | '.join([str(row['num_players']), row['agent'], row['opponent'], *parts])} |" in told
     path.write_text(path.read_text().replace('"rules_version": 0', '"rules_version": 9'))
     with pytest.raises(IceError, match=r"nokosu_dice_rounds.json is not of nokosu_dice as it is now: make it anew"):
         docs_results.rounds("nokosu_dice")
+
+
+def test_rounds_of_several_files_stand_in_one_table_with_their_games(site: Path):
+    path = site / "docs" / "results" / "nokosu_dice_rounds.json"
+    rows = json.loads(path.read_text())
+    more = [{**rows[0], "agent": "search:7", "games": 12, "date": "2026-01-02T00:00:00+00:00", "command": "another"}]
+    path.with_name("nokosu_dice_rounds_other.json").write_text(json.dumps(more))
+    told = docs_results.rounds("nokosu_dice")
+    assert f"```bash\n{rows[0]['command']}\nanother\n```" in told
+    assert "| 3 | search:7 | random | 4" in told
+    assert "search:7 12 (2026-01-02)" in told
 
 
 def test_the_strength_of_a_search_is_told_for_every_budget_that_was_measured(site: Path):

@@ -138,26 +138,38 @@ def search_strength(name: str) -> str:
 
 
 def rounds(name: str) -> str:
-    """Return what happens in the rounds of a game with bids."""
+    """Return what happens in the rounds of a game with bids, from one file or several."""
     command = "python -m training.nokosu_dice_rounds"
-    rows: list[RoundsRow] = read_json(result_file(f"{name}_rounds.json", command))
-    check(rows, list[RoundsRow], f"docs/results/{name}_rounds.json")
-    if any(row["rules_version"] != find_game(name).version for row in rows):
-        raise IceError(f"docs/results/{name}_rounds.json is not of {name} as it is now: make it anew with {command}")
-    who, first = ("seats", "agent", "against"), rows[0]
+    first = result_file(f"{name}_rounds.json", command)
+    rows: list[RoundsRow] = []
+    for path in (first, *sorted(RESULTS.glob(f"{name}_rounds_*.json"))):
+        found: list[RoundsRow] = read_json(path)
+        check(found, list[RoundsRow], f"docs/results/{path.name}")
+        if any(row["rules_version"] != find_game(name).version for row in found):
+            raise IceError(f"docs/results/{path.name} is not of {name} as it is now: make it anew with {command}")
+        rows += found
+    who = ("seats", "agent", "against")
     counts, hitters = (
         [(row["num_players"], row["agent"], row["opponent"], *told(row)) for row in rows]
         for told in (cells, hitters_cells)
     )
     commands = "\n".join(dict.fromkeys(row["command"] for row in rows))
-    games = " and ".join(f"{count:,}" for count in sorted({row["games"] for row in rows}))
     return (
         f"```bash\n{commands}\n```\n\n"
         f"{table((*who, *HEADER), counts)}\n\n"
         "How many seats hit in a round, and how often:\n\n"
         f"{table((*who, *HITTERS_HEADER), hitters)}\n\n"
-        f"{games} games a line, measured {first['date'][:10]} with {in_words(first['versions'])}."
+        f"Games in each line: {'; '.join(games_by_agent(rows))}. Measured with {in_words(rows[0]['versions'])}."
     )
+
+
+def games_by_agent(rows: Sequence[RoundsRow]) -> list[str]:
+    """Return how many games stand behind each agent's lines, and when they were played."""
+    agents: dict[str, list[str]] = {}
+    for row in rows:
+        names = agents.setdefault(f"{row['games']:,} ({row['date'][:10]})", [])
+        names += [] if row["agent"] in names else [row["agent"]]
+    return [f"{', '.join(names)} {games}" for games, names in agents.items()]
 
 
 def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: str) -> str:

@@ -47,7 +47,7 @@ class RoundsSettings:
     """Settings of one count."""
 
     agents: list[str] = field(default_factory=lambda: ["random", "greedy"])
-    """Who sits in one seat: random, greedy, or the paths of an agent.json."""
+    """Who sits in one seat: random, greedy, searches such as search:100, or paths of an agent.json."""
     opponents: list[str] = field(default_factory=lambda: ["random", "greedy"])
     """Who sits in all other seats, each with each agent; named like these."""
     num_players: list[int | Literal["all"]] = field(default_factory=lambda: ["all"])

@@ -297,8 +297,16 @@ def test_a_curve_names_its_agent_and_the_command(site: Path):
     assert "python -m training.evaluate --env kawaii" in told
 
 
+def rounds_alone(site: Path) -> Path:
+    """Return the path of the file of rounds, when there is no other."""
+    results = site / "docs" / "results"
+    for other in results.glob("nokosu_dice_rounds_*.json"):
+        other.unlink()
+    return results / "nokosu_dice_rounds.json"
+
+
 def test_rounds_are_told_with_their_command_and_how_many_seats_hit(site: Path):
-    path = site / "docs" / "results" / "nokosu_dice_rounds.json"
+    path = rounds_alone(site)
     rows = json.loads(path.read_text())
     told = docs_results.rounds("nokosu_dice")
     assert f"```bash\n{rows[0]['command']}\n```" in told
@@ -312,7 +320,7 @@ def test_rounds_are_told_with_their_command_and_how_many_seats_hit(site: Path):
 
 
 def test_rounds_of_several_files_stand_in_one_table_with_their_games(site: Path):
-    path = site / "docs" / "results" / "nokosu_dice_rounds.json"
+    path = rounds_alone(site)
     rows = json.loads(path.read_text())
     more = [{**rows[0], "agent": "search:7", "games": 12, "date": "2026-01-02T00:00:00+00:00", "command": "another"}]
     path.with_name("nokosu_dice_rounds_other.json").write_text(json.dumps(more))

@@ -310,7 +310,7 @@ def test_rounds_are_told_with_their_command_and_how_many_seats_hit(site: Path):
     rows = json.loads(path.read_text())
     told = docs_results.rounds("nokosu_dice")
     assert f"```bash\n{rows[0]['command']}\n```" in told
-    assert f"{rows[-1]['agent']} {rows[-1]['games']:,} ({rows[-1]['date'][:10]})" in told
+    assert all(f" {row['agent']} {row['games']:,} ({row['date'][:10]})" in told for row in rows)
     for row in rows:
         parts = [f"{part:.0%}" for part in row["hitters"]] + ["-"] * (4 - row["num_players"])
         assert f"| {' | '.join([str(row['num_players']), row['agent'], row['opponent'], *parts])} |" in told

@@ -12,7 +12,7 @@ from ice_envs.agents.portable import load_portable
 from ice_envs.errors import IceError
 from ice_envs.games import find_game
 from tests import portable_agents
-from tests.front_ends import ORIGIN, PUBLISHED, export_new
+from tests.front_ends import ORIGIN, PUBLISHED
 from training import starting
 from training.export import export, positions
 from training.network import ActorCritic, NetworkShape, new_model
@@ -32,9 +32,10 @@ def parameters(network: ActorCritic) -> dict[str, torch.Tensor]:
 def test_what_was_exported_is_what_a_run_begins_with(name: str, shape: NetworkShape, tmp_path: Path):
     game = find_game(name)
     network = ActorCritic(new_model(game, shape, 1e-3, 1, "cpu").policy)
+    generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter += 0.1 * torch.randn_like(parameter)  # biases of zero would be alike
+            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)  # biases of zero would be alike
     before = parameters(network)
     rows = [{**portable_agents.evaluation_row(game), "num_players": size} for size in game.table_sizes]
     path = export(network, game, tmp_path, "new", ORIGIN, rows)
@@ -56,7 +57,7 @@ def test_a_published_agent_can_learn_on(name: str):
 
 
 def test_an_agent_of_another_game_is_nothing_to_begin_with():
-    with pytest.raises(IceError, match="kawaii"):
+    with pytest.raises(IceError, match=r"kawaii/agent.json plays kawaii, not dokitto"):
         starting_model(PUBLISHED / "kawaii" / "agent.json", GAME)
 
 
@@ -66,16 +67,27 @@ def test_a_model_of_other_layers_is_refused_in_a_sentence(tmp_path: Path):
         starting_model(path, GAME)
 
 
-def test_weights_in_the_wrong_place_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    export_new(GAME, tmp_path)
-    put = starting.put
+def test_weights_in_the_wrong_place_are_noticed(monkeypatch: pytest.MonkeyPatch):
+    put, path = starting.put, PUBLISHED / "dokitto" / "agent.json"
 
     def exchange(weights, network):
-        done = put(weights, network)
+        assert put(weights, network)
         with torch.no_grad():
             network.value_head.layer.weight.copy_(network.value_head.layer.weight.flip(1))
-        return done
+        return True
 
     monkeypatch.setattr(starting, "put", exchange)
-    with pytest.raises(IceError, match="not learned on"):
-        starting_model(tmp_path / "agent.json", GAME)
+    with pytest.raises(IceError, match="can be played but not learned on"):
+        starting_model(path, GAME)
+
+
+@pytest.mark.parametrize("bias", ["trunk.layers.1.whole.bias", "action_head.each.bias"])
+def test_a_model_that_lacks_a_layer_is_refused(bias: str, monkeypatch: pytest.MonkeyPatch):
+    put = starting.put
+    monkeypatch.setattr(starting, "put", lambda weights, network: put(without(weights, bias), network))
+    with pytest.raises(IceError, match="can be played but not learned on"):
+        starting_model(PUBLISHED / "dokitto" / "agent.json", GAME)
+
+
+def without(weights, name):
+    return {other: array for other, array in weights.items() if other != name}

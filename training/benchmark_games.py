@@ -225,6 +225,7 @@ def raw_loop(env: Any, seed: int) -> Work:
     env.reset(seed=seed)
 
     def work() -> float:
+        """Make CHUNK random moves."""
         for draw in generator.random(CHUNK).tolist():
             actions = env.observe(env.agent_selection)["action_mask"].nonzero()[0]
             env.step(int(actions[int(draw * len(actions))]))
@@ -243,6 +244,7 @@ def documented_loop(env: Any, seed: int) -> Work:
         env.action_space(agent).seed(seed)
 
     def work() -> float:
+        """Play one game; return its moves."""
         moves = 0
         env.reset()
         for agent in env.agent_iter():
@@ -302,17 +304,21 @@ def search(bench: Bench) -> list[Measurement]:
     values = np.zeros((len(states), bench.game.num_actions), np.float32)
 
     def copy() -> float:
+        """Copy all positions."""
         copy_games(states, scratch)
         return len(states)
 
     def redraw() -> float:
+        """Copy all positions with their hidden parts drawn anew."""
         imagine_games(states, scratch, seed)
         return len(states)
 
     def imagine(skilled: int) -> Work:
+        """Return the work of flat Monte-Carlo in all positions."""
         moves = count_imagined_moves(states, PLAYOUTS, skilled, seed, scratch, bench.game.num_actions)
 
         def work() -> float:
+            """Value every action of every position; return the moves made."""
             action_values(states, PLAYOUTS, skilled, 1.0, seed, scratch, 0, values)
             return moves
 
@@ -343,6 +349,7 @@ def startup(bench: Bench) -> list[Measurement]:
         cache = Path(folder) / "cache"
 
         def cold() -> float:
+            """Take the first step with nothing compiled."""
             shutil.rmtree(cache, ignore_errors=True)
             return in_process(first_step, cache)
 

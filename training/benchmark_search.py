@@ -57,6 +57,7 @@ def imagine(bench: Bench, states: States, simulations: int, flat: bool) -> Work:
     rows, seed = np.arange(len(states)), np.uint64(bench.seed)
 
     def work() -> float:
+        """Search all positions from the beginning; return the moves made."""
         search.plant(states, forest, flat, False)
         return search.grow(states, rows, seed, forest, simulations, flat, False, bench.game.search)
 
@@ -86,6 +87,7 @@ def openspiel_bot(seed: int, simulations: int) -> Work:
     middle = positions[: len(positions) // 2]
 
     def work() -> float:
+        """Search the middle of the game once; return the moves made."""
         moves = 0
         for position, moves_left in middle:
             bot.step(position)

@@ -99,8 +99,8 @@ def results(name: str) -> str:
     )
 
 
-def games_and_date(rows: Sequence[EvaluationRow]) -> str:
-    """Return how many games were played at each table size, and when."""
+def games_and_date(rows: Sequence[EvaluationRow] | Sequence[RoundsRow]) -> str:
+    """Return how many games were played for each of these rows, and when."""
     counts = " or ".join(f"{count:,}" for count in sorted({row["games"] for row in rows}))
     return f"{counts} ({' and '.join(sorted({row['date'][:10] for row in rows}))})"
 
@@ -154,22 +154,16 @@ def rounds(name: str) -> str:
         for told in (cells, hitters_cells)
     )
     commands = "\n".join(dict.fromkeys(row["command"] for row in rows))
+    names = dict.fromkeys(row["agent"] for row in rows)
+    by_agent = {name: [row for row in rows if row["agent"] == name] for name in names}
+    games = "; ".join(f"{agent} {games_and_date(own)}" for agent, own in by_agent.items())
     return (
         f"```bash\n{commands}\n```\n\n"
         f"{table((*who, *HEADER), counts)}\n\n"
         "How many seats hit in a round, and how often:\n\n"
         f"{table((*who, *HITTERS_HEADER), hitters)}\n\n"
-        f"Games in each line: {'; '.join(games_by_agent(rows))}. Measured with {in_words(rows[0]['versions'])}."
+        f"Games in each line: {games}. Measured with {in_words(rows[0]['versions'])}."
     )
-
-
-def games_by_agent(rows: Sequence[RoundsRow]) -> list[str]:
-    """Return how many games stand behind each agent's lines, and when they were played."""
-    agents: dict[str, list[str]] = {}
-    for row in rows:
-        names = agents.setdefault(f"{row['games']:,} ({row['date'][:10]})", [])
-        names += [] if row["agent"] in names else [row["agent"]]
-    return [f"{', '.join(names)} {games}" for games, names in agents.items()]
 
 
 def share(rows: Sequence[EvaluationRow], num_players: int, opponent: str, name: str) -> str:

@@ -90,6 +90,7 @@ def play_chunk(
     failures: dict[str, str] = {}
 
     def choose(states: States, games: Whole) -> Whole:
+        """Return the actions of whoever sits where the turn is."""
         turn = kind[games, states["to_move"]]
         actions = np.empty(len(states), np.int64)
         for i, name in enumerate(kinds):

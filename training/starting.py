@@ -45,7 +45,11 @@ def model_of_agent(path: Path, game: Game) -> MaskablePPO:
     """Return the network of an exported agent, as its model's graph has it; nothing in the files is run."""
     agent = load_portable(path, game)
     graph = onnx.load(path.with_name(agent.manifest["onnx"]["file"])).graph
-    weights = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    weights = {
+        tensor.name: onnx.numpy_helper.to_array(tensor)
+        for tensor in graph.initializer
+        if tensor.data_type == onnx.TensorProto.FLOAT
+    }
     shape = shape_in(weights)
     if shape.hidden and len(shape.kind_hidden) in (0, len(shape.hidden)):
         model = new_model(game, shape, learning_rate=0.0, seed=0, device="cpu")

@@ -113,6 +113,7 @@ def search_gains(
     stream = seed.generate_state(1, np.uint64)[0]
 
     def search(rows: NDArray[np.int64], first: int) -> None:
+        """Value the actions of positions of one table size."""
         playouts = playouts_at(game, int(states[rows[0]].num_players), settings.playouts)
         skilled = round(playouts * settings.skilled / settings.playouts)
         found, scratch = gains.take(rows, axis=0), np.zeros(2, game.dtype)

@@ -123,6 +123,7 @@ def ctrl_c(console: Console) -> Iterator[threading.Event]:
     asked = threading.Event()
 
     def ask(*_: Any) -> None:
+        """Ask for an end, and let the next Ctrl-C interrupt."""
         asked.set()
         signal.signal(signal.SIGINT, before)
         console.print("Stopping after this round of learning; Ctrl-C again stops at once.", soft_wrap=True)

@@ -133,6 +133,7 @@ class SearchAgent(Agent):
         size = self._group_size()
 
         def search_group(first: int) -> None:
+            """Search the positions from `first` on that share a forest."""
             rows = slice(first, min(first + size, count))
             out = Found(found.actions[rows], found.visits[rows], found.values[rows])
             self._search_group(game, states[rows], np.arange(count)[rows], seed, out)

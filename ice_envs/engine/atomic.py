@@ -39,6 +39,7 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 @intrinsic
 def _load(context: Any, cells: Any, place: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Read a cell as one indivisible instruction."""
         return builder.load_atomic(_address(context, builder, signature, arguments), _ORDER, _ALIGNMENT)
 
     return types.int64(cells, types.int64), emit
@@ -47,6 +48,7 @@ def _load(context: Any, cells: Any, place: Any) -> Any:
 @intrinsic
 def _store(context: Any, cells: Any, place: Any, number: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write a cell as one indivisible instruction."""
         builder.store_atomic(arguments[2], _address(context, builder, signature, arguments), _ORDER, _ALIGNMENT)
         return context.get_dummy_value()
 
@@ -56,6 +58,7 @@ def _store(context: Any, cells: Any, place: Any, number: Any) -> Any:
 @intrinsic
 def _fetch_add(context: Any, cells: Any, place: Any, number: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Add to a cell as one indivisible instruction; give what it held before."""
         return builder.atomic_rmw("add", _address(context, builder, signature, arguments), arguments[2], _ORDER)
 
     return types.int64(cells, types.int64, types.int64), emit

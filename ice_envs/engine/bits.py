@@ -53,6 +53,7 @@ def spread(bits: Any) -> Any:
 @intrinsic
 def _population(context: Any, bits: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Count the bits with the processor's own instruction."""
         return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), emit
@@ -61,6 +62,7 @@ def _population(context: Any, bits: Any) -> Any:
 @intrinsic
 def _trailing_zeros(context: Any, bits: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Find the lowest bit with the processor's own instruction."""
         return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
 
     return types.int64(types.int64), emit
@@ -75,6 +77,7 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 @intrinsic
 def _eight_bytes(context: Any, cells: Any, first: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Read eight cells at once, wherever they begin."""
         return builder.load(_address(context, builder, signature, arguments), align=1)
 
     return types.int64(cells, types.int64), emit
@@ -83,6 +86,7 @@ def _eight_bytes(context: Any, cells: Any, first: Any) -> Any:
 @intrinsic
 def _write_eight_bytes(context: Any, cells: Any, first: Any, number: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Write eight cells at once, wherever they begin."""
         builder.store(arguments[2], _address(context, builder, signature, arguments), align=1)
         return context.get_dummy_value()
 

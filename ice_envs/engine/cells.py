@@ -17,6 +17,7 @@ def copy_cells(out: Any, place: int, cells: Any, count: int) -> None:
 @intrinsic
 def _copy(context: Any, out: Any, place: Any, cells: Any, count: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """Copy the bytes with the compiler's memory copy."""
         target = context.make_array(signature.args[0])(context, builder, arguments[0])
         source = context.make_array(signature.args[2])(context, builder, arguments[2])
         first = builder.gep(target.data, [arguments[1]])

@@ -29,6 +29,7 @@ def zeros_on_stack(shape: tuple[int, ...], dtype: type[np.generic]) -> Callable[
         """Reserve the cells in the caller's frame, and clear them."""
 
         def number(value: int) -> Any:
+            """Return a constant of the machine's word size."""
             return context.get_constant(types.intp, value)
 
         cells = ir.ArrayType(context.get_data_type(kind.dtype), prod(shape))
@@ -48,9 +49,11 @@ def zeros_on_stack(shape: tuple[int, ...], dtype: type[np.generic]) -> Callable[
 
     @intrinsic
     def on_stack(context: Any) -> Any:
+        """Give the array whose cells `emit` reserves."""
         return kind(), emit
 
     def zeros() -> Any:
+        """Return the array; not compiled, a new one."""
         return np.zeros(shape, dtype)
 
     @overload(zeros, strict=False, inline="always")
